@@ -15,8 +15,7 @@ import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
 import { allExchanges, type AllExchanges } from "../suites/shared/all-exchanges.ts";
-import { recordedClientSuites } from "../suites/recorded/client-suites.ts";
-import { recordedSuites } from "../suites/recorded/recorded-suites.ts";
+import { recordedClientSuites, recordedSuites } from "../suites/recorded/recorded-suites.ts";
 import { packageVersion } from "../base/package-root.ts";
 
 interface RejudgeOptions {

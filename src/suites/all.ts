@@ -1,8 +1,7 @@
 import type { Party } from "../spec/clause.ts";
-import { type Suite, withWidened } from "../run/judge/check.ts";
+import { type Suite, withWidened, type Check } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
-import { addCompanionProbes } from "./companions.ts";
 import { clientCalls } from "./client/checks.ts";
 import { deliveries } from "./deliveries/checks.ts";
 import { errors } from "./errors/checks.ts";
@@ -14,7 +13,6 @@ import { limits } from "./limits/checks.ts";
 import { listing } from "./listing/checks.ts";
 import { operations } from "./operations/checks.ts";
 import { otherEndpoints } from "./other-endpoints/checks.ts";
-import { addRelations } from "./relations/table.ts";
 import { receiverSuite } from "./receiver/checks.ts";
 import { requests } from "./requests/checks.ts";
 import { service } from "./service/checks.ts";
@@ -22,6 +20,129 @@ import { stream } from "./stream/checks.ts";
 import { usage } from "./usage/checks.ts";
 import { versioning } from "./versioning/checks.ts";
 import { webhooks } from "./webhooks/checks.ts";
+import type { Probe } from "../run/probe.ts";
+import type { ClauseId } from "../spec/clauses.ts";
+import { oddAlertsCreated } from "./alerts/probes.ts";
+import { everyKeyUsed, unauthenticatedSent } from "./authentication/probes.ts";
+import { deploymentTriggers } from "./deliveries/deployment-events.ts";
+import { failingWithWebhooks } from "./deliveries/probes.ts";
+import { failingInvoked, unknownPathRequested } from "./errors/probes.ts";
+import { degradedChecked, healthChecked, laterChecked, unknownChecked } from "./health/probes.ts";
+import {
+  invoked,
+  invokedAtMin,
+  invokedUnknownAgent,
+  invokedWithNumber,
+  invokedWithoutQuery,
+  slowAgentInvoked,
+} from "./invoke/probes.ts";
+import { keyUsageRead, oneAgentKeyTried, webhookCreated } from "./keys/probes.ts";
+import { allowanceWatched, twoKeys } from "./limits/counting.ts";
+import { minuteExhausted } from "./limits/minute-probe.ts";
+import { slotsHeld } from "./limits/slot-probes.ts";
+import { firstPageListed, listedByDefault, listedOutOfRange, secondPageListed } from "./listing/probes.ts";
+import {
+  failedInStream,
+  streamed,
+  streamedSlowly,
+  streamedUnknownAgent,
+  streamedWithAllFeatures,
+  streamedWithoutQuery,
+} from "./stream/probes.ts";
+import { resumedLate } from "./stream/late-parameters.ts";
+import { streamAccounted, usageGrown } from "./usage/probes.ts";
+import { callRelations } from "./relations/calls.ts";
+import { relationsOfCounts } from "./relations/counts.ts";
+import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
+import { identityRelations } from "./relations/identities.ts";
+
+/** Every check that compares two messages of a run, except the checks of receivers' replies in `retry-checks.ts`. */
+export const relations: readonly Check[] = [
+  ...callRelations,
+  ...relationsOfCounts,
+  ...deliveryRelations,
+  streamTimesCheck,
+  ...identityRelations,
+];
+
+/** Returns the first part of the id of a check's clause, such as `HOOK`. */
+const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
+
+/** Adds the checks of `relations` with the section of a suite's first check. */
+const addRelations = ({ title, checks }: Suite): Suite => {
+  const [first] = checks;
+  const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
+  return { title, checks: [...checks, ...own] };
+};
+
+const mistakes = [
+  invokedWithoutQuery,
+  invokedUnknownAgent,
+  invokedWithNumber,
+  streamedWithoutQuery,
+  streamedUnknownAgent,
+];
+const errorCauses = [...mistakes, failingInvoked];
+const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
+/** Probes that take some seconds. They run between two health requests, and the second must report a longer uptime. */
+const slowProbes = [allowanceWatched, streamAccounted];
+const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
+
+/**
+ * Extra probes for clauses about every response, stream or delivery. If a user selects only one of these clauses, its
+ * own probes produce little evidence. The extra probes create nothing on the target unless the clause is about
+ * creating.
+ */
+const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
+  "KEY-4": [everyKeyUsed],
+  "SVC-1": [...mistakes, keyUsageRead],
+  "REQ-3": [invoked, webhookCreated, oddAlertsCreated],
+  "REQ-7": [firstPageListed, secondPageListed, listedByDefault],
+  "VER-1": [invoked, ...healthProbes],
+  "VER-4": [...healthProbes],
+  "ERR-1": errorCauses,
+  "ERR-2": errorCauses,
+  "ERR-3": errorCauses,
+  "ERR-4": errorCauses,
+  "ERR-7": mistakes,
+  "ERR-8": [minuteExhausted],
+  "ERR-9": [minuteExhausted],
+  "ERR-10": errorCauses,
+  "ERR-16": [minuteExhausted],
+  "INV-2": [failingInvoked],
+  "INV-4": [slowAgentInvoked, invokedAtMin],
+  "SSE-3": streams,
+  "SSE-5": streams,
+  "SSE-13": [resumedLate],
+  "SSE-14": streams,
+  "HLT-8": [...healthProbes, ...slowProbes],
+  "HLT-10": healthProbes,
+  "HLT-17": healthProbes,
+  "HLT-22": [invoked],
+  "LST-3": [listedOutOfRange],
+  "USE-4": [usageGrown],
+  "WHK-3": [failingWithWebhooks, ...deploymentTriggers],
+  "HOOK-5": [failingWithWebhooks],
+  "HOOK-16": deploymentTriggers,
+  "HDR-2": [...mistakes, oneAgentKeyTried],
+  "HDR-3": [unauthenticatedSent],
+  "HDR-4": [minuteExhausted],
+  "HDR-6": [invoked, streamedWithAllFeatures],
+  "HDR-7": healthProbes,
+  "HDR-9": [minuteExhausted, slotsHeld],
+  "HDR-11": [unknownPathRequested],
+  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted, resumedLate],
+  "HDR-15": [...slowProbes, minuteExhausted],
+  "HDR-18": [minuteExhausted],
+  "LIM-6": [streamed],
+  "LIM-11": [resumedLate],
+};
+
+/** Adds to each check the companion probes of its clause. */
+const addCompanionProbes = ({ title, checks }: Suite): Suite => ({
+  title,
+  checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),
+});
 
 /** Every suite of a server, in the order in which a report shows them. */
 export const suites: readonly Suite[] = [

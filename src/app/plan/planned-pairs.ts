@@ -3,7 +3,7 @@ import type { PlannedProbe } from "../../run/plan/plan.ts";
 import { reasonOverBudget } from "../../run/plan/request-budget.ts";
 import type { LimitTest } from "../../run/probe.ts";
 import { type Enabler, type Messages, needsMoreTime } from "../../run/skip-reason.ts";
-import { expectedPairs } from "../../suites/coverage/expected.ts";
+import { expectedPairs } from "../../suites/coverage/account.ts";
 import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";

@@ -2,7 +2,12 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { type Judgement, judgeEvidence, resultsByProbe } from "../../run/judge/judge-evidence.ts";
 import { reviewRecording, type RecordedTraffic } from "../../run/review-recording.ts";
-import { completeRecording, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
+import {
+  completeRecording,
+  recordedSuites,
+  clientTrafficResult,
+  recordedClientSuites,
+} from "../../suites/recorded/recorded-suites.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import {
   judgeTraffic,
@@ -23,7 +28,6 @@ import { planProbes } from "../../run/plan/plan.ts";
 import type { ProbeRun } from "../../run/probe-run.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
-import { clientTrafficResult, recordedClientSuites } from "../../suites/recorded/client-suites.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import { packageVersion } from "../../base/package-root.ts";
 

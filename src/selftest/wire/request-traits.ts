@@ -4,7 +4,7 @@ import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, tierNames } from "../../spec/tiers.ts";
-import { textKindOf } from "../../suites/coverage/texts.ts";
+import { textKindOf } from "../../suites/coverage/requests.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { headerIn, type RequestTraits, type WireHead, type WireHeader } from "./message.ts";
 

@@ -4,8 +4,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import { type AlertCrossed, alertIdOf, requestsAbove, thresholdAbove } from "./probes.ts";
 import { alerts } from "./checks.ts";
 import { exchange, unanswered } from "../testing/exchange.ts";
-import { judged } from "../testing/judged.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judged, judgeBy } from "../testing/judged.ts";
 
 const message = (json: object): Delivery => ({
   id: "d1",

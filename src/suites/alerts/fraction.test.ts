@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judgeBy } from "../testing/judged.ts";
 import { alerts } from "./checks.ts";
 
 const created = (status: number): Exchange => exchange({ path: "/alerts", status, json: {} });

@@ -7,7 +7,7 @@ import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { requests } from "../requests/checks.ts";
 import { exchange } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judgeBy } from "../testing/judged.ts";
 import { authentication } from "./checks.ts";
 import type { UnauthenticatedTrials } from "./probes.ts";
 

@@ -10,9 +10,10 @@ import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import { alteredAuthorizations, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
-import { type Fixtures, firstSuccessOn, prepareFixtures } from "../shared/key-trials/fixtures.ts";
-import { acceptingEndpoints, keyExpectations } from "../shared/key-trials/key-checks.ts";
 import {
+  type Fixtures,
+  firstSuccessOn,
+  prepareFixtures,
   createTrialSender,
   type EndpointRequest,
   type KeyTrial,
@@ -21,6 +22,7 @@ import {
   sendTrials,
   type TrialSender,
 } from "../shared/key-trials/send-trials.ts";
+import { acceptingEndpoints, keyExpectations } from "../shared/key-trials/key-checks.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /** Sends an expired key to every endpoint. Runs late: webhooks and operations must exist for these requests. */

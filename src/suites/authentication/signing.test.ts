@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { suite } from "../../run/judge/check.ts";
 import { type SignedBadly, type SignedValidly, signingChecks } from "./signing.ts";
 import { exchange, unanswered } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
-import { judged } from "../testing/judged.ts";
+import { judgeBy, judged } from "../testing/judged.ts";
 
 const signing = suite("Signing", signingChecks);
 const [ok, rejected] = [

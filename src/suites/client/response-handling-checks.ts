@@ -6,9 +6,8 @@ import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { isTerminal } from "../stream/events.ts";
-import { endMsOf, failureOf } from "./failures.ts";
+import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
 import type { SignedCall, JudgedRun } from "./probes.ts";
-import { groupEqualRequests } from "./repeats.ts";
 import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
 /** Maximum time from a client's next request until it closes a finished stream. */

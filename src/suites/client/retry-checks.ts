@@ -1,8 +1,8 @@
 import { check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
-import { type Failure, failureOf } from "./failures.ts";
-import { type ObservedRuns, ranPlainly, ranTroubled } from "./probes.ts";
 import {
+  type Failure,
+  failureOf,
   firstEarlyRepeat,
   failedCallsOf,
   type EqualRequests,
@@ -10,6 +10,7 @@ import {
   areRepeatsExplained,
   waitsBeforeRetries,
 } from "./repeats.ts";
+import { type ObservedRuns, ranPlainly, ranTroubled } from "./probes.ts";
 
 /** Recorded runs of the client's command: without trouble, and with trouble that the harness caused. */
 export interface PlainAndTroubledRuns {

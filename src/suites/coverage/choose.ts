@@ -4,6 +4,8 @@ import type { Target } from "../../target/target.ts";
 import { neededRows, type CoverageReach } from "./plan.ts";
 import { isRejectedKeyKind } from "./reach.ts";
 import { rowsOfGroups } from "./triples.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
 
 /** Maximum number of invalid keys without a test clock: `few` if the main key has few requests a minute. */
 const maxInvalid = { few: 3, many: 80 } as const;
@@ -37,14 +39,14 @@ interface ChoiceOptions {
 }
 
 /** The rows that a run chose. */
-export interface ChosenRows {
+interface ChosenRows {
   readonly all: readonly Row[];
   /** The rows that the run sends: those for pairs, then those for triples. */
   readonly sent: readonly Row[];
 }
 
 /** How long all generated requests may take, and how long one of them is expected to take. */
-export interface SendingTime {
+interface SendingTime {
   readonly leftMs: number;
   readonly perRequestMs: number;
 }
@@ -100,4 +102,27 @@ function chooseAffordable(
     ...invalid.slice(0, isScarce ? maxInvalid.few : maxInvalid.many),
     ...(isScarce ? [] : valid.slice(0, maxValid)),
   ];
+}
+
+/** Number of generated requests between two advances of the clock by `advanceMs`. */
+const rowsPerAdvance = 8;
+/** A quarter of a minute plus two seconds. The two seconds make the requests fall in every part of a minute. */
+const advanceMs = 17_000;
+
+/**
+ * Creates a function to call before each request. It lets time pass by the test clock, so that the first request of
+ * each key to each endpoint is the first in its window.
+ */
+export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
+  const begun = new Set<string>();
+  let sent = 0;
+  return async ({ endpoint = "", key = "" }) => {
+    if (!time.canAdvance) return;
+    const name = `${endpoint} ${key}`;
+    const isFirst = !isRejectedKeyKind(key) && !begun.has(name);
+    begun.add(name);
+    sent += 1;
+    const restMs = isFirst || sent % rowsPerAdvance === 0 ? advanceMs : 0;
+    await time.passTime((isFirst ? minuteOverMs : 0) + restMs, "the next window must begin");
+  };
 }

@@ -10,7 +10,7 @@ import { endpointsAtRequestPath } from "../shared/all-exchanges.ts";
 import { neverIssuedKey, replaceLastCharacter } from "../shared/key-trials/altered-keys.ts";
 import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
-import { textKindOf } from "./texts.ts";
+import { textKindOf } from "./requests.ts";
 
 /** Facts by which {@link rowsOfExchange} recognizes the kinds of keys, agents and pages in a request. */
 export interface RowReader {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { passTimeBetween } from "./passing-time.ts";
+import { passTimeBetween } from "./choose.ts";
 
 describe("the time that passes between generated requests", () => {
   const passing = async (canAdvance: boolean): Promise<number[]> => {

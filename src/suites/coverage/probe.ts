@@ -14,12 +14,19 @@ import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { createCostWatcher } from "../limits/suspect-costs.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import { type Fixtures, prepareFixtures } from "../shared/key-trials/fixtures.ts";
+import { type Fixtures, prepareFixtures } from "../shared/key-trials/send-trials.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
-import { passTimeBetween } from "./passing-time.ts";
+import {
+  passTimeBetween,
+  chooseRows,
+  inSendingOrder,
+  hasFreshKey,
+  maxExecutions,
+  maxValid,
+  runsAgent,
+} from "./choose.ts";
 import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./account.ts";
-import { chooseRows, inSendingOrder, hasFreshKey, maxExecutions, maxValid, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import type { AllDeliveries } from "./probes.ts";
 import { deliveries } from "./checks.ts";
 import { delivery } from "../testing/delivery.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import type { RequestedWebhook } from "../webhooks/create-webhook.ts";
 import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
+import type { AllDeliveries } from "./events.ts";
 
 const requested = (hook: string, ...events: readonly string[]): RequestedWebhook => ({
   hook: `webhook-${hook}`,

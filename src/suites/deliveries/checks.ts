@@ -5,7 +5,7 @@ import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { type ClauseCase, checkEvery } from "../../run/judge/check-every.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMatrix } from "../shared/cases.ts";
 import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
@@ -13,12 +13,18 @@ import { checkFields } from "../shared/common-checks.ts";
 import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
 import { retryChecks } from "./retry-checks.ts";
 import { hookOfScript } from "./retry-probe.ts";
-import { eventsOfType, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
+import {
+  eventsOfType,
+  eventTypeOf,
+  isPublishedEvent,
+  withoutPings,
+  missingDeliveryExcuse,
+  receiverOverflowExcuse,
+  unpublishedTypeExcuse,
+} from "./events.ts";
 import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-content.ts";
-import { missingDeliveryExcuse, receiverOverflowExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
-import { oddWebhookChecks } from "./odd-webhooks.ts";
-import { sameUrlCheck } from "./same-url.ts";
+import { webhookSecretChecks } from "./webhook-secrets.ts";
 import { sourceChecks } from "./sources.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -277,8 +283,7 @@ export const deliveries = suite("Webhook deliveries", [
     const values = deliveryHeaderValues(first, signatureHeader);
     return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `still a \`${signatureHeader}\``);
   }),
-  ...oddWebhookChecks,
-  sameUrlCheck,
+  ...webhookSecretChecks,
   ...unusualEndChecks,
   ...deploymentChecks,
   ...sourceChecks,

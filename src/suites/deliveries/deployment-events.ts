@@ -25,9 +25,16 @@ import {
 } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
-import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
-import { receiverOverflowExcuse, missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
-import { type AllDeliveries, allDeliveries } from "./probes.ts";
+import {
+  eventsOfType,
+  eventTypeOf,
+  isToWebhook,
+  receiverOverflowExcuse,
+  missingDeliveryExcuse,
+  unpublishedTypeExcuse,
+  type AllDeliveries,
+} from "./events.ts";
+import { allDeliveries } from "./probes.ts";
 
 /** Evidence of a deployment event that the run triggered by a command of the target file. */
 interface TriggeredEvent {

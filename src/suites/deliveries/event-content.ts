@@ -8,7 +8,7 @@ import { dateSeconds } from "../../rules/limits/sample.ts";
 import type { Check } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMatrix } from "../shared/cases.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventIdOf, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";

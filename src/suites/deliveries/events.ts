@@ -1,7 +1,10 @@
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
-import { hookPrefix } from "../webhooks/create-webhook.ts";
+import { hookPrefix, type RequestedWebhook, type ReceiverReach } from "../webhooks/create-webhook.ts";
+import { type Unproven, unproven } from "../../run/judge/finding.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
+import type { DeliverySources } from "../../target/target.ts";
 
 /** The address to which a receiver redirects. A sender may use GET there, so the rules for deliveries do not apply. */
 export const redirectedHook = `${hookPrefix}redirected`;
@@ -53,3 +56,67 @@ export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const pings = new Set(deliveries.filter((each) => mayBePing(each) && hooks.has(each.hook)).map(eventTypeOf));
   return deliveries.filter((each) => !(mayBePing(each) && pings.has(eventTypeOf(each))));
 }
+
+/** All deliveries to webhooks during a run. */
+export interface AllDeliveries {
+  readonly deliveries: readonly Delivery[];
+  /** Time at which the receiver stopped listening, in milliseconds since the start of the run. */
+  readonly untilMs: number;
+  /** Offset of the test clock when the receiver stopped listening, in milliseconds. */
+  readonly clockMs: number;
+  readonly canMove: boolean;
+  /** Requests that followed a receiver's redirect. Absent in older evidence. */
+  readonly redirected?: readonly Delivery[];
+  /** Number of deliveries to each address that the receiver dropped because there were too many. */
+  readonly unkept: Readonly<Record<string, number>>;
+  /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
+  readonly refusedConnections?: number;
+  /** The source addresses that the target file lists. Absent in older evidence, and if the target file lists none. */
+  readonly sources?: DeliverySources;
+  /** Whether deliveries go to a public URL, perhaps through a tunnel. Absent in older evidence. */
+  readonly hasPublicUrl?: boolean;
+}
+
+/** Returns `unproven` if the receiver may have dropped deliveries to these webhooks, else `null`. */
+export function receiverOverflowExcuse(
+  { unkept, refusedConnections = 0 }: AllDeliveries,
+  webhooks: readonly Pick<RequestedWebhook, "hook">[],
+): Unproven | null {
+  if (refusedConnections > 0)
+    return unproven(
+      `the receiver had to close ${refusedConnections} connections that may have brought deliveries, as too many were open`,
+    );
+  const count = webhooks.reduce((sum, { hook }) => sum + (unkept[hook] ?? 0), 0);
+  return count === 0
+    ? null
+    : unproven(
+        `the receiver counted ${count} deliveries to such a webhook without keeping them, as there were too many`,
+      );
+}
+
+/** Returns `unproven` if a missing delivery may not be the target's fault, else `null`. */
+export function missingDeliveryExcuse(
+  reach: ReceiverReach,
+  all: AllDeliveries,
+  webhooks: readonly RequestedWebhook[],
+): Unproven | null {
+  const [first] = webhooks;
+  if (!webhooks.some(({ exchange }) => isSuccess(exchange)))
+    return unproven(
+      `no webhook was created (${first === undefined ? "none was requested" : outcomeOf(first.exchange)})`,
+    );
+  const dropped = receiverOverflowExcuse(all, webhooks);
+  if (dropped !== null) return dropped;
+  if (all.deliveries.length > 0) return null;
+  // The finding names no setting of the target file, because the reason itself says what the user can do.
+  if (reach.unreachable !== null) return unproven(reach.unreachable);
+  return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
+}
+
+const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
+
+/** Returns `unproven` if a delivery has an unknown type: it may be the missing event under a wrong name (HOOK-2). */
+export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
+  withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))
+    ? unproven("deliveries came whose `type` is not a published one; see HOOK-2")
+    : null;

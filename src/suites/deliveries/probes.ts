@@ -9,7 +9,7 @@ import type { OutageMonitor } from "../../run/send/outages.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
-import { type DeliverySources, roleAssignmentOf, type Target } from "../../target/target.ts";
+import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   createWebhook,
@@ -21,7 +21,7 @@ import {
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { eventTypeOf, isRedirected, isSameEvent, isToWebhook } from "./events.ts";
+import { eventTypeOf, isRedirected, isSameEvent, isToWebhook, type AllDeliveries } from "./events.ts";
 import {
   failingReceivers,
   hookOfScript,
@@ -143,26 +143,6 @@ export const timingOutWithWebhooks = probe(
     );
   },
 );
-
-/** All deliveries to webhooks during a run. */
-export interface AllDeliveries {
-  readonly deliveries: readonly Delivery[];
-  /** Time at which the receiver stopped listening, in milliseconds since the start of the run. */
-  readonly untilMs: number;
-  /** Offset of the test clock when the receiver stopped listening, in milliseconds. */
-  readonly clockMs: number;
-  readonly canMove: boolean;
-  /** Requests that followed a receiver's redirect. Absent in older evidence. */
-  readonly redirected?: readonly Delivery[];
-  /** Number of deliveries to each address that the receiver dropped because there were too many. */
-  readonly unkept: Readonly<Record<string, number>>;
-  /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
-  readonly refusedConnections?: number;
-  /** The source addresses that the target file lists. Absent in older evidence, and if the target file lists none. */
-  readonly sources?: DeliverySources;
-  /** Whether deliveries go to a public URL, perhaps through a tunnel. Absent in older evidence. */
-  readonly hasPublicUrl?: boolean;
-}
 
 const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: RequirementSet): AllDeliveries => {
   const deliveries = all.deliveries.filter(({ since }) => !isLaterThan(requirements, since));

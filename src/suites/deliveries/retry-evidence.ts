@@ -6,9 +6,7 @@ import { need } from "../../run/skip-reason.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { itemsIn } from "../webhooks/checks.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { isSameEvent } from "./events.ts";
-import { missingDeliveryExcuse } from "./missing-deliveries.ts";
-import type { AllDeliveries } from "./probes.ts";
+import { isSameEvent, missingDeliveryExcuse, type AllDeliveries } from "./events.ts";
 import { type FailingReceivers, hookOfScript, type ReceiverScript } from "./retry-probe.ts";
 import type { ObservedAttempts, TimeSpan } from "./retry-schedule.ts";
 

@@ -19,8 +19,8 @@ import {
   type RequestedWebhook,
   requestedWebhookOf,
   receiverSince,
+  agentWithoutWebhooks,
 } from "../webhooks/create-webhook.ts";
-import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
 import { redirectedHook } from "./events.ts";
 import { awaitFirstDeliveries, awaitFreeSender, replyAfter, replyInTime } from "./held-replies.ts";
 import { type CompletedRetries, passSchedule } from "./pass-schedule.ts";

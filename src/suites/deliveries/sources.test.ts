@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { DeliverySources } from "../../target/target.ts";
 import { delivery } from "../testing/delivery.ts";
-import type { AllDeliveries } from "./probes.ts";
 import { sourceChecks } from "./sources.ts";
+import type { AllDeliveries } from "./events.ts";
 
 const [isPublished, seen] = sourceChecks;
 

@@ -5,10 +5,10 @@ import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import { type Check, observe } from "../../run/judge/check.ts";
 import { exempt, type Finding, observed, unproven } from "../../run/judge/finding.ts";
 import { isListed, isPublic } from "../../target/source-address.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
-import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
+import { fieldMatrix } from "../shared/cases.ts";
+import { eventTypeOf, isPublishedEvent, withoutPings, type AllDeliveries } from "./events.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
-import { type AllDeliveries, allDeliveries } from "./probes.ts";
+import { allDeliveries } from "./probes.ts";
 
 const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 

@@ -1,11 +1,11 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
-import { type AllDeliveries, allDeliveries } from "./probes.ts";
+import { allDeliveries } from "./probes.ts";
 import { type FailingReceivers, failingReceivers } from "./retry-probe.ts";
 import { observedAttempts, attemptsTo, withoutDuplicates } from "./retry-evidence.ts";
 import { explainAttempts, allowedLateMs, maxPauseMs, type TimeSpan } from "./retry-schedule.ts";
-import { isToWebhook } from "./events.ts";
+import { isToWebhook, type AllDeliveries } from "./events.ts";
 
 /** The id of a probe and its result, from a run or from stored evidence. */
 export interface ProbeEntry {

@@ -19,8 +19,7 @@ import { type Check, check, observe, type ProbesByName, suite } from "../../run/
 import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import type { CoverageMatrix } from "../../run/judge/coverage.ts";
-import { responseCases } from "../shared/cases.ts";
-import { errorMatrix } from "../shared/matrices.ts";
+import { responseCases, errorMatrix } from "../shared/cases.ts";
 import {
   codeOf,
   describeNonJson,

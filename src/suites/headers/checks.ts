@@ -19,8 +19,7 @@ import {
 import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
 import { remainingLedger } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
-import { responseCases } from "../shared/cases.ts";
-import { responseCells, responseMatrix } from "../shared/matrices.ts";
+import { responseCases, responseCells, responseMatrix } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, isUnexplained } from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";

@@ -12,13 +12,11 @@ import { breach, type Finding, follows, holds, type Unproven, unproven } from ".
 import { need } from "../../run/skip-reason.ts";
 import { healthStatuses } from "../../spec/events.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
+import { bodyCases, type JudgedResponse, fieldMatrix, responseMatrix } from "../shared/cases.ts";
 import { checkEverySuccess, checkFields } from "../shared/common-checks.ts";
-import { fieldMatrix, responseMatrix } from "../shared/matrices.ts";
 import { judgeRejection } from "../shared/rejection.ts";
 import { hasStatus, outcomeOf } from "../shared/response.ts";
-import { changingValueChecks, uptimesNotInSeconds } from "./changing-values.ts";
-import { mixedUnitsCheck } from "./mixed-units.ts";
+import { changingValueChecks, uptimesNotInSeconds, mixedUnitsCheck } from "./changing-values.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exchange } from "../testing/exchange.ts";
-import { judgeMixedUnits } from "./mixed-units.ts";
+import { judgeMixedUnits } from "./changing-values.ts";
 
 const hourSeconds = 3600;
 

@@ -1,8 +1,8 @@
+import { z } from "zod";
+
 import { invokedLinesCheck } from "../stream/late-parameters.ts";
 import { invokeCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
-import { z } from "zod";
-
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
@@ -12,11 +12,10 @@ import { breach, type Finding, follows, holds, inapplicable, observed, unproven 
 import { need } from "../../run/skip-reason.ts";
 import type { ErrorCodeName } from "../../spec/errors.ts";
 import { allExchanges, byEndpoint, hasValidKey, splitAtReturns } from "../shared/all-exchanges.ts";
-import { bodyCases, responseCases } from "../shared/cases.ts";
+import { bodyCases, responseCases, fieldMatrix, responseCells, responseMatrix } from "../shared/cases.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
 import { checkEverySuccess, checkFields, isOpenExecution, judgeOk } from "../shared/common-checks.ts";
 import { judgeDuration, unitMismatch } from "../shared/durations.ts";
-import { fieldMatrix, responseCells, responseMatrix } from "../shared/matrices.ts";
 import { judgeRejection } from "../shared/rejection.ts";
 import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";

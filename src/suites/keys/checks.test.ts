@@ -8,8 +8,7 @@ import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { keys } from "./checks.ts";
 import type { KeyPrefix } from "./probes.ts";
 import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
-import { judged } from "../testing/judged.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judged, judgeBy } from "../testing/judged.ts";
 
 const ok = exchange({ json: {} });
 const refusal = (status: number, code = "FORBIDDEN"): Exchange =>

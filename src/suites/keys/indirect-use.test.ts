@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judgeBy } from "../testing/judged.ts";
 import { indirectKeyChecks, indirectUseChecks } from "./indirect-use.ts";
 
 const suite = { title: "Keys", checks: [...indirectUseChecks, ...indirectKeyChecks] };

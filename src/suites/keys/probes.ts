@@ -7,9 +7,14 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { includesThisMachine } from "../../target/source-address.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { sendTrials, createTrialSender, type KeyTrials } from "../shared/key-trials/send-trials.ts";
+import {
+  sendTrials,
+  createTrialSender,
+  type KeyTrials,
+  prepareFixtures,
+  idleWebhook,
+} from "../shared/key-trials/send-trials.ts";
 import { keyExpectations } from "../shared/key-trials/key-checks.ts";
-import { prepareFixtures, idleWebhook } from "../shared/key-trials/fixtures.ts";
 import { prefixOf } from "../shared/key-trials/altered-keys.ts";
 import { isInconclusive, isSuccess } from "../shared/response.ts";
 

@@ -6,7 +6,7 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
-import { textKindOf } from "../coverage/texts.ts";
+import { textKindOf } from "../coverage/requests.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /** The endpoint and the outcome of a request. Requests of the same kind should cost the same. */

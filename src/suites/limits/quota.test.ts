@@ -2,11 +2,9 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
-import { quotaChecks } from "./quota.ts";
-import type { QuotaExhausted } from "./quota.ts";
+import { quotaChecks, type QuotaExhausted } from "./quota.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
-import { judged } from "../testing/judged.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judged, judgeBy } from "../testing/judged.ts";
 
 const limits = suite("Limits", quotaChecks);
 const ok = exchange();

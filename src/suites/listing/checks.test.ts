@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { listing } from "./checks.ts";
-import { listingOf } from "./pages.ts";
+import { listingOf } from "./probes.ts";
 import { exchange } from "../testing/exchange.ts";
-import { judged } from "../testing/judged.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judged, judgeBy } from "../testing/judged.ts";
 
 const listRequest = { method: "GET", path: "/agents?page=1&limit=2" } as const;
 const agents = [{ agent_id: "a" }, { agent_id: "b" }, { agent_id: "c" }];

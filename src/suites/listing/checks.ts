@@ -8,12 +8,20 @@ import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
+import { bodyCases, type JudgedResponse, fieldMatrix } from "../shared/cases.ts";
 import { checkEverySuccess, judgeOk } from "../shared/common-checks.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
 import { describeFields, describeStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
-import { listingOf, type Page, pageOf, pagesOf } from "./pages.ts";
-import { firstPageListed, listedByDefault, listedOutOfRange, pageLimit, secondPageListed } from "./probes.ts";
+import {
+  listingOf,
+  type Page,
+  pageOf,
+  pagesOf,
+  firstPageListed,
+  listedByDefault,
+  listedOutOfRange,
+  pageLimit,
+  secondPageListed,
+} from "./probes.ts";
 
 function rootOf(exchange: Exchange): unknown {
   const { agents, pagination } = listingOf(exchange);

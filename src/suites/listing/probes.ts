@@ -1,4 +1,9 @@
+import { z } from "zod";
+
 import { probe } from "../../run/probe.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 export const pageLimit = 2;
 
@@ -34,3 +39,56 @@ export const listedOutOfRange = probe(
     limitOfNone: await client.send("GET", "/agents?page=1&limit=0"),
   }),
 );
+
+interface Listing {
+  readonly agents: unknown;
+  readonly pagination: unknown;
+}
+
+/** Returns the agents and `pagination` of a list, at the top level or in the envelope. */
+export function listingOf(exchange: Exchange): Listing {
+  const body = bodyJson(exchange);
+  const [data, result, metadata] = [
+    getPath(body, "data"),
+    getPath(body, "data", "result"),
+    getPath(body, "data", "metadata"),
+  ];
+  const arrays = [
+    data,
+    getPath(data, "data"),
+    result,
+    getPath(result, "data"),
+    getPath(data, "agents"),
+    getPath(result, "agents"),
+  ];
+  const paginations = [body, data, result, metadata].map((each) => getPath(each, "pagination"));
+  return {
+    agents: arrays.find((each) => Array.isArray(each)) ?? data,
+    pagination: paginations.find((each) => each !== undefined),
+  };
+}
+
+const integer = z.int();
+const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
+type Pagination = z.infer<typeof paginationShape>;
+
+export interface Page {
+  readonly exchange: Exchange;
+  readonly agents: readonly unknown[];
+  readonly pagination: Pagination;
+}
+
+/** Parses a page of the list. `null` if it lacks what other clauses require. */
+export function pageOf(exchange: Exchange): Page | null {
+  const { agents, pagination } = listingOf(exchange);
+  const parsed = paginationShape.safeParse(pagination);
+  return isSuccess(exchange) && Array.isArray(agents) && parsed.success
+    ? { exchange, agents, pagination: parsed.data }
+    : null;
+}
+
+export const pagesOf = (evidence: { readonly first: Exchange; readonly second?: Exchange }): Page[] =>
+  [evidence.first, evidence.second].flatMap((exchange) => {
+    const page = exchange === undefined ? null : pageOf(exchange);
+    return page === null ? [] : [page];
+  });

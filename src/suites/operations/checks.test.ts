@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { operations } from "./checks.ts";
 import { type ExchangeOptions, exchange } from "../testing/exchange.ts";
-import { judged } from "../testing/judged.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judged, judgeBy } from "../testing/judged.ts";
 
 const handle = { operation_id: "op-1", status: "pending", check_url: "/v1/operations/op-1" };
 const answer = (json: unknown, made: ExchangeOptions = {}): Exchange =>

@@ -5,7 +5,7 @@ import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { observed, unproven } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
-import { listingOf } from "../listing/pages.ts";
+import { listingOf } from "../listing/probes.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { describeResponse, fieldNamesOf, fieldsOf, isSuccess } from "../shared/response.ts";
 

@@ -1,7 +1,9 @@
-import { randomUUID } from "node:crypto";
+import { randomUUID, createHmac } from "node:crypto";
 
 import { executionEvents, type WebhookEvent } from "../../spec/events.ts";
 import type { DeliverySender } from "../../run/send/delivery-sender.ts";
+import type { Header } from "../../evidence/exchange.ts";
+import { headerNames } from "../../spec/headers.ts";
 
 /** A webhook delivery event with the fields of the document. */
 export interface DeliveryEvent {
@@ -53,3 +55,44 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
 /** Returns `agent.completed` if the webhook selects it, else another type that the webhook selects. */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];
+
+/** Writes an event as most services do. Parsing and writing the text again does not change it. */
+export const compactJson = (event: object): string => JSON.stringify(event);
+
+/** Writes an event in ASCII, with escapes for all other characters and for slashes. */
+export const escapedJson = (event: object): string =>
+  JSON.stringify(event)
+    .replaceAll("/", String.raw`\/`)
+    .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** Writes an event with white space that no serializer writes, and a line feed at the end. */
+export const spacedJson = (event: object): string =>
+  ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
+
+/** Writes an event with all fields in reverse order, and a number with a final zero. */
+export const reversedJson = (event: DeliveryEvent): string =>
+  JSON.stringify(reversed(event)).replace('"execution_time":1.5', '"execution_time":1.50');
+
+function reversed(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, each]): [string, unknown] => [name, reversed(each)]),
+  );
+}
+
+/** Returns the value of `X-Service-Signature` for a raw body. Source: Delivery security and policy 1. */
+export const deliverySignature = (body: string, secret: string): string =>
+  createHmac("sha256", Buffer.from(secret, "utf8")).update(body, "utf8").digest("hex");
+
+/** Returns a header line that carries a signature. */
+export const signatureHeader = (signature: string): Header => [headerNames.deliverySignature, signature];
+
+/** Returns a signature in which every digit is wrong. */
+export const wrongSignature = (signature: string): string =>
+  signature.replaceAll(/./g, (digit) => ((Number.parseInt(digit, 16) + 8) % 16).toString(16));
+
+/** Returns a signature in which only the last digit is wrong. */
+export const nearlyRightSignature = (signature: string): string =>
+  signature.slice(0, -1) + wrongSignature(signature.slice(-1));

@@ -1,6 +1,16 @@
-import { compactJson, escapedJson, reversedJson, spacedJson } from "./body-forms.ts";
-import { createEvent, textOutsideAscii, usualType } from "./event.ts";
-import { deliverySignature, nearlyRightSignature, signatureHeader, wrongSignature } from "./delivery-signature.ts";
+import {
+  compactJson,
+  escapedJson,
+  reversedJson,
+  spacedJson,
+  createEvent,
+  textOutsideAscii,
+  usualType,
+  deliverySignature,
+  nearlyRightSignature,
+  signatureHeader,
+  wrongSignature,
+} from "./event.ts";
 import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sender.ts";
 import type { Pace } from "../../wire/pace.ts";
 import { deliveryProbe } from "../../run/probe.ts";

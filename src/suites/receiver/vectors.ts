@@ -1,7 +1,14 @@
 import { requestSignature } from "../authentication/signing.ts";
-import { compactJson, escapedJson, reversedJson, spacedJson } from "./body-forms.ts";
-import { deliverySignature } from "./delivery-signature.ts";
-import { type DeliveryEvent, asciiText, textOutsideAscii } from "./event.ts";
+import {
+  compactJson,
+  escapedJson,
+  reversedJson,
+  spacedJson,
+  type DeliveryEvent,
+  asciiText,
+  textOutsideAscii,
+  deliverySignature,
+} from "./event.ts";
 
 /** Secrets of many shapes. The HMAC key is always the secret's UTF-8 text, even if the secret looks encoded. */
 const secrets: Readonly<Record<string, string>> = {

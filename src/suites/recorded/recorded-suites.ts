@@ -2,8 +2,11 @@ import { type Check, type ProbesByName, probesOf, type Suite } from "../../run/j
 import { type Finding, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
-import { suites } from "../all.ts";
+import { suites, suitesOfParty } from "../all.ts";
 import { recordedLimitChecks } from "./limit-checks.ts";
+import type { ProbeResult } from "../../evidence/evidence.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
 
 /** Says which facts a recording of traffic contains. Some checks need facts that not every recording has. */
 export interface RecordingContents {
@@ -21,7 +24,7 @@ export interface RecordingContents {
 export const completeRecording: RecordingContents = { times: true, eventTimes: true, keys: true, clock: true };
 
 /** Reason to skip a check that needs requests which only a probe sends. */
-export const notInRecordings = "a recording of other traffic does not show this";
+const notInRecordings = "a recording of other traffic does not show this";
 
 /** Why a check cannot judge a recording: it lacks a fact, or other clients may have used the key. */
 type Exclusion = keyof RecordingContents | "own requests only";
@@ -148,4 +151,37 @@ function judgeWithout(
     if (error instanceof NotRecorded) return unproven(notInRecordings);
     throw error;
   }
+}
+
+/** Skips the check that must know the client's signing secret. */
+const withoutSecret = (check: Check): Check =>
+  check.clause === "CLI-10"
+    ? { ...check, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
+    : check;
+
+/** The suites of a client whose requests passed a recording proxy. It may send wrong requests on purpose. */
+export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
+  title,
+  checks: checks.map(withoutSecret),
+}));
+
+/** Returns requests that passed a recording proxy as a client probe's result. */
+export function clientTrafficResult(
+  { name }: Probe,
+  exchanges: readonly Exchange[],
+  startedUnixMs: number,
+): Extract<ProbeResult, { kind: "ran" }> | { readonly kind: "skipped"; readonly reason: string; readonly needs: null } {
+  if (name !== ranPlainly.name) return { kind: "skipped", reason: notInRecordings, needs: null };
+  const calls = exchanges.map((exchange) => ({
+    exchange,
+    trouble: null,
+    leftMs: null,
+    receivedUnixMs: startedUnixMs + exchange.sentMs,
+    computedSignatures: [],
+  }));
+  const evidence: ObservedRuns = {
+    isStrict: false,
+    runs: [{ stage: "plain", calls, end: { kind: "exited", code: 0 } }],
+  };
+  return { kind: "ran", evidence };
 }

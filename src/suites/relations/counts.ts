@@ -10,7 +10,7 @@ import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allSamples } from "../headers/probes.ts";
 import { identityOf } from "../listing/checks.ts";
-import { type Page, pageOf } from "../listing/pages.ts";
+import { type Page, pageOf } from "../listing/probes.ts";
 import { allExchanges, type AllExchanges, byEndpoint, splitAtReturns } from "../shared/all-exchanges.ts";
 import { isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";

@@ -8,8 +8,7 @@ import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { agentInPath, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
 import { maxDurationIn } from "../shared/durations.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
-import { eventsOfType } from "../deliveries/events.ts";
-import type { AllDeliveries } from "../deliveries/probes.ts";
+import { eventsOfType, type AllDeliveries } from "../deliveries/events.ts";
 import type { ComparedPair } from "./relation.ts";
 
 /** A delivery (`second`), and the exchange of the request (`first`) whose execution the delivery reports. */

@@ -7,7 +7,7 @@ import { probe } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { requestRoles, roleAssignmentOf } from "../../target/target.ts";
 import { alertCrossed } from "../alerts/probes.ts";
-import { pageOf } from "../listing/pages.ts";
+import { pageOf } from "../listing/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { awaitDeliveries } from "../webhooks/await-deliveries.ts";

@@ -4,8 +4,8 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { delivery } from "../testing/delivery.ts";
 import { event, exchange, type ExchangeOptions, streamed } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
-import { relations } from "./table.ts";
+import { judgeBy } from "../testing/judged.ts";
+import { relations } from "../all.ts";
 
 const kindOf = (id: string, evidence: unknown): string =>
   judgeBy({ title: "Relations", checks: relations }, id, evidence).kind;

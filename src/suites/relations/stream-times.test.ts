@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { delivery } from "../testing/delivery.ts";
 import { event, streamed } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
-import { streamTimesCheck } from "./stream-times.ts";
+import { judgeBy } from "../testing/judged.ts";
+import { streamTimesCheck } from "./deliveries.ts";
 
 const query = "Hello. 2f9c7a10-1b2c-4d3e-8f40-5a6b7c8d9e0f";
 const suite = { title: "Relations", checks: [streamTimesCheck] };

@@ -7,7 +7,7 @@ import type { SpellingResult } from "./probes.ts";
 import { requests } from "./checks.ts";
 import { service } from "../service/checks.ts";
 import { event, exchange, type ExchangeOptions, streamed, unanswered } from "../testing/exchange.ts";
-import { judgeBy } from "../testing/judging.ts";
+import { judgeBy } from "../testing/judged.ts";
 import { versioning } from "../versioning/checks.ts";
 
 const list: ExchangeOptions = { method: "GET", path: "/agents?page=1&limit=2" };

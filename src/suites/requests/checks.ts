@@ -1,6 +1,6 @@
-import { bodyCornerChecks } from "../coverage/checks.ts";
 import { z } from "zod";
 
+import { bodyCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
@@ -28,8 +28,7 @@ import {
   mediaTypeOf,
   specifiedExchanges,
 } from "../shared/all-exchanges.ts";
-import { responseCases } from "../shared/cases.ts";
-import { responseCells, responseMatrix } from "../shared/matrices.ts";
+import { responseCases, responseCells, responseMatrix } from "../shared/cases.ts";
 import { describeVerdict, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 import {

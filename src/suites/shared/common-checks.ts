@@ -9,8 +9,7 @@ import type { Probe } from "../../run/probe.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { FieldTableName } from "../../spec/fields.ts";
 import { type AllExchanges, allExchanges, byEndpoint, isSpecifiedRequest } from "./all-exchanges.ts";
-import { judgePresence, responseCases } from "./cases.ts";
-import { fieldMatrix, responseCells, responseMatrix } from "./matrices.ts";
+import { judgePresence, responseCases, fieldMatrix, responseCells, responseMatrix } from "./cases.ts";
 import { hasStatus, isSuccess, outcomeOf } from "./response.ts";
 
 /** Judges that a response has status 200. The result is `unproven` for a 429. */

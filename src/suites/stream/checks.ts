@@ -9,7 +9,7 @@ import { breach, holds, inapplicable, observed, unproven } from "../../run/judge
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
 import { checkEverySuccess, isOpenExecution } from "../shared/common-checks.ts";
 import { judgeDuration } from "../shared/durations.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMatrix } from "../shared/cases.ts";
 import { judgeRejection } from "../shared/rejection.ts";
 import { describeStatus, hasStatus, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";

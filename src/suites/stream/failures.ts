@@ -5,7 +5,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, inapplicable, holds, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMatrix } from "../shared/cases.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { checkFields } from "../shared/common-checks.ts";
 import { outcomeOf } from "../shared/response.ts";

@@ -5,7 +5,7 @@ import { breach, follows, holds, type Unproven, unproven } from "../../run/judge
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../rules/streams/rules.ts";
 import { unitMismatch } from "../shared/durations.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMatrix } from "../shared/cases.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
 import { checkFields } from "../shared/common-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";

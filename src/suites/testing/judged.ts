@@ -3,6 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isExchange } from "../../run/judge/judge-evidence.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
+import type { Finding, Observation } from "../../run/judge/finding.ts";
 
 /** Judges test evidence by a check. Returns the reading that it follows, or the kind of the finding. */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
@@ -27,4 +28,11 @@ function withEverything(check: Check, evidence: unknown): unknown {
 function exchangesIn(value: unknown): Exchange[] {
   if (typeof value !== "object" || value === null) return [];
   return isExchange(value) ? [value] : Object.values(value).flatMap(exchangesIn);
+}
+
+/** Judges test evidence by the check of a suite that has this id. Throws if there is no such check. */
+export function judgeBy({ checks }: Suite, id: string, evidence: unknown): Finding | Observation {
+  const found = checks.find((check) => check.id === id);
+  if (found === undefined) throw new Error(`There is no check ${id}.`);
+  return found.judge(evidence as never);
 }

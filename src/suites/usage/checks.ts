@@ -12,9 +12,8 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { batchTokensCheck } from "../operations/long-batch.ts";
 import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases } from "../shared/cases.ts";
+import { bodyCases, fieldMatrix } from "../shared/cases.ts";
 import { checkEverySuccess, checkFields, judgeOk } from "../shared/common-checks.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   everyUsageRead,

@@ -14,11 +14,18 @@ import { allDeliveries } from "../deliveries/probes.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { responseCell } from "../shared/cases.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
-import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
+import {
+  describeFields,
+  describeStatus,
+  describeVerdict,
+  hasStatus,
+  isSuccess,
+  outcomeOf,
+  schemaMismatch,
+} from "../shared/response.ts";
 import { deliveriesTo } from "./await-deliveries.ts";
-import { bareWebhookObservation } from "./bare-webhook.ts";
 import { webhookIdOf } from "./create-webhook.ts";
-import { invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
+import { bareWebhookRequested, invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
 
 const validAndMalformed = { valid: invokedWithWebhooks, malformed: malformedWebhooks };
 
@@ -197,7 +204,15 @@ export const webhooks = suite("Webhooks", [
       ? fewRequests()
       : observed(`without url: ${describeStatus(withoutUrl)}; unknown event type: ${describeStatus(unknownEvent)}`),
   ),
-  bareWebhookObservation,
+  observe(
+    "WHK-5",
+    bareWebhookRequested,
+    (requested) =>
+      requested === null
+        ? unproven("the key has few requests a minute")
+        : observed(`without url and events: ${describeVerdict(requested)}`),
+    { as: "two fields", since: "1.2" },
+  ),
   observe("WHK-6", malformedWebhooks, ({ withoutUrl, withoutAgent, withoutSecret }) =>
     withoutUrl === null || withoutAgent === null || withoutSecret === null
       ? fewRequests()

@@ -1,12 +1,18 @@
 import { getPath } from "../../base/json.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
 import { type Hook, type Receiver, ReceiverError, type Reply } from "../../receiver/receiver.ts";
-import { type Client, isSegment } from "../../run/send/client.ts";
+import { type Client, isSegment, agentPath } from "../../run/send/client.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
-import type { Target } from "../../target/target.ts";
+import { type Target, assignedAgents } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
+import { is2xx } from "../../base/http-status.ts";
+import { findAnsweringAgent } from "../../run/discovery/answering-agent.ts";
+import { listedAgents } from "../../run/discovery/discover-target.ts";
+import { respondsQuickly } from "../../run/discovery/webhook-agent.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import type { ProbeContext } from "../../run/probe.ts";
 
 /** Prefix of the receiver's addresses for webhooks. Addresses for alerts do not have it. */
 export const hookPrefix = "webhook-";
@@ -27,7 +33,7 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
 });
 
 /** Name of the receiver's address that gets the first deliveries of a run. */
-export const firstHook = `${hookPrefix}wildcard`;
+const firstHook = `${hookPrefix}wildcard`;
 
 /** Like {@link reachOf}, but throws a `ReceiverError` if no delivery can be expected. */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
@@ -39,7 +45,7 @@ export async function provenReachOf(receiver: Receiver, target: Target): Promise
 }
 
 /** Fields with which a webhook is created. An omitted field is not sent. */
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly name: string;
   readonly events: readonly string[];
   readonly agent: string | null;
@@ -118,3 +124,31 @@ export function webhookIdOf(exchange: Exchange): string | null {
 }
 
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
+
+/** Returns the listed agents that the run does not invoke. Their webhooks, which cannot be deleted, get no events. */
+export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
+  const assigned = new Set([agent, ...assignedAgents(target)]);
+  return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
+}
+
+/** Finds an agent that has no webhooks yet. `null` without a test clock, because the search then takes too long. */
+export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
+  if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
+  const [, ...listed] = idleAgents(context, agentIdOf(context));
+  const [named] = namedIdleAgents(context.target);
+  // An earlier search may have invoked the agent and found it unsuitable.
+  const isUntried = (agent: string): boolean =>
+    !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
+  const candidates = named === undefined ? listed.filter(isUntried) : [named];
+  const found = await findAnsweringAgent(context.client, candidates, is2xx);
+  return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
+}
+
+/** Returns the agents of the target file that no later probe invokes. Triggers make a probe invoke the degraded one. */
+function namedIdleAgents({ agents, triggers }: Target): string[] {
+  const { answering, webhooked, remembering, degraded } = agents;
+  const triggersDeployments = Object.keys(triggers).length > 0;
+  return [remembering, triggersDeployments ? undefined : degraded].flatMap((agent) =>
+    agent === undefined || agent === answering || agent === webhooked ? [] : [agent],
+  );
+}

@@ -20,17 +20,19 @@ import {
   reachOf,
   webhookIdOf,
   webhookPath,
+  idleAgents,
 } from "./create-webhook.ts";
 import { awaitDeliveries, awaitUnexpected } from "./await-deliveries.ts";
-import { idleAgents } from "./idle-agents.ts";
 import {
   oddDeliveriesPerInvoke,
   oddKinds,
   type OddWebhooks,
   openOddWebhooks,
   requestedOddWebhooks,
-} from "./odd-webhooks.ts";
-import { expectedOfOneUrl, openWebhooksOfOneUrl, type WebhooksOfOneUrl } from "./same-url.ts";
+  expectedOfOneUrl,
+  openWebhooksOfOneUrl,
+  type WebhooksOfOneUrl,
+} from "./unusual-webhooks.ts";
 
 /** Names of the invoked agent's webhooks. Each webhook selects other events. */
 export type Subscription =
@@ -222,4 +224,21 @@ export const malformedWebhooks = probe(
       withoutSecret: hasFew ? null : await ask({ secret: undefined }),
     };
   },
+);
+
+/** Requests a webhook without two required fields: a server that names both may leave the document's error form. */
+export const bareWebhookRequested = probe(
+  "a webhook is asked for without its url and its events",
+  {
+    needs: ["receiver", "agents.answering"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    executions: 0,
+    creates: { webhooks: 1 },
+    createsFew: {},
+    since: "1.2",
+  },
+  async ({ client, target }): Promise<Exchange | null> =>
+    hasFewRequests(target)
+      ? null
+      : client.send("POST", "/webhooks", { json: { agent_id: agentIdOf({ target }), secret: generateSecret() } }),
 );

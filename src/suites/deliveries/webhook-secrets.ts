@@ -1,14 +1,14 @@
-import { hasValidSignature } from "../../evidence/delivery.ts";
+import { hasValidSignature, type Delivery, deliveryHeaderValues } from "../../evidence/delivery.ts";
 import { bodyText } from "../../evidence/exchange.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { mixedEvents, secretOfMixedEvents, oddKinds } from "../webhooks/odd-webhooks.ts";
-import { invokedWithWebhooks } from "../webhooks/probes.ts";
-import { eventsOfType } from "./events.ts";
-import { missingDeliveryExcuse } from "./missing-deliveries.ts";
+import { areTwoWebhooks, mixedEvents, secretOfMixedEvents, oddKinds } from "../webhooks/unusual-webhooks.ts";
+import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
+import { eventsOfType, missingDeliveryExcuse } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
+import { headerNames } from "../../spec/headers.ts";
 
 const on = { sent: invokedWithWebhooks, all: allDeliveries };
 type Evidence = EvidenceOf<typeof on>;
@@ -63,8 +63,43 @@ function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   return byWildcard.length > 0 ? holds() : unproven("no delivery came; see HOOK-8");
 }
 
-/** Checks of webhooks with unusual secrets, and with an unusual list of events. */
-export const oddWebhookChecks: readonly Check[] = [
+const isSignedByFirst = hasValidSignature;
+
+function isSignedBySecond(delivery: Delivery): boolean {
+  const [signature, ...more] = deliveryHeaderValues(delivery, headerNames.deliverySignature);
+  return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
+}
+
+/** Minimum number of executions. With fewer, a target that merges the webhooks may have repeated a delivery. */
+const minExecutions = 2;
+
+/** Judges that each of two webhooks with one URL signs with its own secret. */
+function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Finding<never> {
+  if (sameUrl === undefined || sameUrl === null) return inapplicable("the key has few requests a minute");
+  const { created, deliveries: arrived } = sameUrl;
+  if (!areTwoWebhooks(created)) return inapplicable("the target makes no second webhook of one URL");
+  if (!deliveries.some((each) => each.computedSignature !== null && hasValidSignature(each)))
+    return inapplicable("no delivery to another webhook has a valid signature; see HOOK-21");
+  const foreign = arrived.find((each) => !isSignedByFirst(each) && !isSignedBySecond(each));
+  if (foreign !== undefined)
+    return breach("a signature by the secret of one of the two webhooks", "another signature", foreign, ...created);
+  const [first, second] = [arrived.filter(isSignedByFirst), arrived.filter(isSignedBySecond)];
+  if (first.length > 0 && second.length > 0) return holds();
+  const completed = invoked.filter(isSuccess).length;
+  // A target may merge webhooks of one URL. Each execution then has fewer than two deliveries.
+  if (completed < minExecutions || arrived.length < 2 * completed)
+    return inapplicable(`${arrived.length} deliveries came to one URL of two webhooks, after ${completed} executions`);
+  return breach(
+    "of two webhooks with one URL, each signs with its own secret",
+    `all ${arrived.length} deliveries, two for each execution, are signed with the secret of the ${first.length > 0 ? "first" : "second"}`,
+    ...arrived.slice(0, 2),
+    ...created,
+  );
+}
+
+/** Checks of webhooks with unusual secrets, an unusual list of events, or the URL of another webhook. */
+export const webhookSecretChecks: readonly Check[] = [
   check("HOOK-21", on, judgeSecrets, { as: "every kind of secret", since: "1.2" }),
   check("HOOK-16", on, judgeMixedEvents, { as: "not the first event", since: "1.2" }),
+  check("HOOK-21", invokedWithWebhooks, judgeOneUrl, { as: "two webhooks of one URL", since: "1.2" }),
 ];

@@ -7,6 +7,13 @@ import { causesToFix, failureCauses } from "./causes.ts";
 const fail = (clause: string, actual: string, more: Partial<ReportFinding> = {}): ReportFinding =>
   sampleFinding({ check: clause, clause, outcome: "fail", expected: "it holds", actual, ...more });
 
+const seenBroken = (of: string, kind: string): NonNullable<ReportFinding["seen"]> => ({
+  looked: 1,
+  broken: 1,
+  cells: [{ of, kind, looked: 1, broken: 1 }],
+  unseen: [],
+});
+
 const namesOf = (findings: readonly ReportFinding[]): string[][] =>
   failureCauses({ findings }).map(({ broken }) => broken.map(({ group }) => group.clause));
 
@@ -39,6 +46,15 @@ describe("causes of failures", () => {
       "what one exchange shows has one cause",
       [fail("LST-2", "a text", { evidence: ["x3"] }), fail("LST-3", "nothing", { evidence: ["x3"] })],
       [["LST-2", "LST-3"]],
+    ],
+    [
+      "an endpoint that accepts invalid keys is one cause, whatever the kind of key",
+      [
+        fail("REQ-2", "no key on health (200)", { evidence: ["x5"], seen: seenBroken("health", "no key") }),
+        fail("AUTH-8", "a wrong key on health (200)", { evidence: ["x4"], seen: seenBroken("health", "a wrong key") }),
+        fail("AUTH-1", "no key on list (200)", { evidence: ["x9"], seen: seenBroken("list", "no key") }),
+      ],
+      [["REQ-2", "AUTH-8"], ["AUTH-1"]],
     ],
     [
       "a warning comes after a failure",

@@ -1,4 +1,5 @@
 import { formatCount } from "../../base/text.ts";
+import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
 import { type BrokenClause, brokenClauses, breachText, clauseImpact } from "./broken-clauses.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import { joinFirstTexts, outside, own, type Text, text } from "./text.ts";
@@ -54,6 +55,8 @@ export function clientRank(clause: string): number {
 /** Returns a text that is equal for broken clauses with the same probable cause. */
 function probableCauseKey({ group }: BrokenClause): string {
   const { finding } = group.distinctFindings[0];
+  const endpoints = endpointsAcceptingInvalidKeys(finding);
+  if (endpoints.length > 0) return `invalid keys at ${endpoints.join(", ")}`;
   const actual = (finding.actual ?? "").replace(/^on \d+ of \d+ [a-z]+: /, "");
   if (actual.startsWith("missing: ")) return actual;
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
@@ -61,6 +64,14 @@ function probableCauseKey({ group }: BrokenClause): string {
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
   // Clauses broken in another way have the same cause if the same exchange shows them.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
+}
+
+/** Returns the endpoints at which a finding is broken, if it is broken only by requests without a valid key. */
+function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
+  const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
+  return broken.every(({ kind }) => kind in rejectedKeyKinds)
+    ? [...new Set(broken.map(({ of }) => of))].toSorted()
+    : [];
 }
 
 /** Returns the clauses whose checks were skipped, with a reason that names one of these broken clauses. */

@@ -5,8 +5,7 @@ import { latestRequirements } from "../spec/requirements.ts";
 import { suitesOfParty } from "../suites/all.ts";
 import type { Target } from "../target/target.ts";
 import { redactRun } from "./judge/redacted-run.ts";
-import type { JudgedTarget, RunEvents } from "./judge/judge-target.ts";
-import { packageVersion } from "../base/package-root.ts";
+import { type JudgedTarget, progressOptions, type RunEvents } from "./judge/judge-target.ts";
 import { writeAndRename } from "./report-folder/write-files.ts";
 import { probesOf } from "../run/judge/check.ts";
 import type { DeliverySender, OutgoingDelivery, SentDelivery } from "../run/send/delivery-sender.ts";
@@ -20,37 +19,22 @@ export interface JudgeReceiverOptions extends DeliverySettings {
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
 }
 
-/**
- * Maximum number of connections of a run. A run sends at most 20 deliveries at the same time, and the rest is reserve.
- */
+/** A run sends at most 20 deliveries at the same time, and the rest is reserve. */
 const maxConnections = 32;
 
-/**
- * Sends deliveries to a webhook receiver, and judges its responses by the clauses for receivers. Writes no files.
- *
- * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
- */
+/** Sends deliveries to a webhook receiver, and judges its responses by the clauses for receivers. */
 export async function judgeReceiver({ progress, messages, ...options }: JudgeReceiverOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
-  const { target, signal } = options;
+  const { target } = options;
   progress.onStart?.(target);
   const started = new Date();
   const result = await runDeliveries({
     ...options,
     suites: suitesOfParty("receiver"),
-    onPlan: (probes) => progress.onPlan?.(probes),
-    onProbe: ({ planned }) => progress.onProbe?.(planned.probe.name),
+    ...progressOptions(progress),
   });
-  const occasion = {
-    version: packageVersion(),
-    party: "receiver",
-    requirements: latestRequirements,
-    started,
-    finished: new Date(),
-    unselected: [],
-    messages,
-  } as const;
-  return { ...redactRun(result, occasion, { target, messages, signal }), target };
+  const facts = { party: "receiver", requirements: latestRequirements, started, messages } as const;
+  return { ...redactRun(result, facts, options), target };
 }
 
 /** An entry of `deliveries.json`: a delivery that a run would send, and the name of the file with its body. */
@@ -61,10 +45,7 @@ interface WrittenDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Writes the deliveries that a run would send into a folder: a file for each body, and `deliveries.json` with the
- * headers. Sends nothing. Returns their number.
- */
+/** Writes into a folder what a run would send: a file for each body, and `deliveries.json` with the headers. */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};
   const written: WrittenDelivery[] = [];

@@ -1,20 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { errorCodeOrText } from "../base/errors.ts";
 import { getPath, tryParseJson } from "../base/json.ts";
-import { fromOutside, line } from "../base/line.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
 import { deliveryLines, exchangeLines } from "../report/model/exchange-text.ts";
-import { readEvidence, UnreadableFile } from "../report/model/report-file.ts";
-import { folderOf } from "./report-folder/saved-run.ts";
+import { readEvidence } from "../report/model/report-file.ts";
+import { folderOf, withReadErrors } from "./report-folder/saved-run.ts";
 
-/**
- * The part of a recorded request or response to print. `all`: the whole exchange or delivery, as a finding shows it.
- * `secret`: a webhook's secret in a request.
- */
+/** The part of a recorded message to print. `all`: everything, as a finding shows it. `secret`: a webhook's secret. */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
 /** Which recorded exchange or delivery to print, and which part of its request or response. */
@@ -27,19 +23,12 @@ export interface RecordedPartChoice {
   readonly isRequest: boolean;
 }
 
-/**
- * The selected part: bytes of a body, of headers or of a secret, or lines of text for the whole. The lines may contain
- * control characters.
- */
+/** The selected part. Lines may contain control characters. */
 export type RecordedPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };
 
-/**
- * Reads a part of a recorded exchange or delivery from `evidence.json`, which has no API keys, but webhook secrets.
- *
- * @throws {UsageError} if there is no such message, or the part was not recorded completely
- */
+/** Reads a part of a recorded exchange or delivery from `evidence.json`. */
 export function readRecordedPart(choice: RecordedPartChoice): RecordedPart {
   const { exchanges, deliveries } = readRecordedEvidence(choice.path);
   const delivery = deliveries.find(({ id }) => id === choice.id);
@@ -59,15 +48,10 @@ const missingMessageText = ({ path, id }: RecordedPartChoice, exchanges: number,
   line`${path} has no exchange or delivery ${JSON.stringify(id)}. It has ${exchanges} exchanges and ${deliveries} deliveries; each finding names its own.`;
 
 function readRecordedEvidence(path: string): Pick<Evidence, "exchanges" | "deliveries"> {
-  try {
+  return withReadErrors(line`The evidence cannot be read: ${path}`, "Give the folder that a run has written.", () => {
     const file = join(folderOf(path), "evidence.json");
     return readEvidence(readFileSync(file, "utf8"), file);
-  } catch (error) {
-    if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
-    throw new UsageError(
-      line`The evidence cannot be read: ${path} (${errorCodeOrText(error)}). Give the folder that a run has written.`,
-    );
-  }
+  });
 }
 
 interface RecordedMessage {

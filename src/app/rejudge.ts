@@ -1,8 +1,8 @@
 import { countsIn, type RequirementSet } from "../spec/requirements.ts";
 import { newestRequirementsFor } from "../report/model/requirements.ts";
 import { verdictParts, withProfileResults } from "./report/assemble-report.ts";
-import { withoutMissingProfiles, untriedPairs, withUntriedPairFindings } from "./report/findings.ts";
-import { findingRowOf, createdResources } from "./report/run-report.ts";
+import { reportedFindings } from "./report/findings.ts";
+import { createdResources } from "./report/run-report.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";
@@ -16,15 +16,11 @@ import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
 import { allExchanges, type AllExchanges } from "../suites/shared/all-exchanges.ts";
 import { recordedClientSuites, recordedSuites } from "../suites/recorded/recorded-suites.ts";
-import { packageVersion } from "../base/package-root.ts";
 
 interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
-  /**
-   * The checks to judge by. Default: those that the run selected, newer ones for which it has evidence, and those of
-   * later requirement sets.
-   */
+  /** The checks to judge by. Default: see {@link suitesToJudge}. */
   readonly selected?: readonly Suite[];
 }
 
@@ -39,28 +35,18 @@ export function rejudgeRun(
   { requirements = newestRequirementsFor(report), selected = suitesToJudge(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
-  const findings = withUntriedPairFindings(
-    judgeEvidence(suitesFor(selected, { auth: authOf(report) }), results).map((each) => findingRowOf(each, messages)),
-    untriedPairs(pairCoverageIn(evidence), report.selection),
-  );
+  const judgements = judgeEvidence(suitesFor(selected, { auth: authOf(report) }), results);
+  const findings = reportedFindings(judgements, messages, {
+    coverage: pairCoverageIn(evidence),
+    selection: report.selection,
+    offers: report.target.offers ?? null,
+    exchanges: evidence.exchanges,
+    batchPath: batchPathIn(evidence),
+  });
+  const { unselected } = report;
   return withProfileResults({
     ...report,
-    ...verdictParts(
-      withoutMissingProfiles(findings, {
-        offers: report.target.offers ?? null,
-        selected: report.selection?.profiles ?? null,
-        exchanges: evidence.exchanges,
-        batchPath: batchPathIn(evidence),
-      }),
-      {
-        version: packageVersion(),
-        party: partyOf(report),
-        requirements,
-        end: runEndOf(report),
-        unselected: report.unselected,
-        load: null,
-      },
-    ),
+    ...verdictParts(findings, { party: partyOf(report), requirements, end: runEndOf(report), unselected, load: null }),
     created:
       partyOf(report) === "server" && report.recording === undefined
         ? createdResources(evidence.exchanges, new Date(report.started))
@@ -84,10 +70,7 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/**
- * Returns the checks by which to judge a saved run: its own, newer ones for which it has evidence, and those of later
- * requirement sets.
- */
+/** Returns the checks of a saved run, newer ones for which it has evidence, and those of later requirement sets. */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -99,16 +82,16 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Whether the run selected this check. Old reports do not record that for clauses other than `must`: there, a check
-    // needs findings in its section, and evidence apart from review probes, which every run has.
+    // Old reports record a selection only of `must` clauses. Another check of theirs needs findings in its section, and
+    // evidence apart from review probes, which every run has.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Whether the check came with a later requirement set than the run's. It is judged, and skipped without evidence.
-  // Otherwise, an old run could pass a set that it did not exercise.
+  // A check of a later set is judged, and skipped without evidence. Otherwise, an old run could pass a set that it did
+  // not exercise.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

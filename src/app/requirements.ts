@@ -3,10 +3,8 @@ import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 /**
- * Returns the requirement set with a name, such as `1.0`. Without a name, returns the newest set.
- *
- * @param option name of the user's option, for the error message
- * @throws {UsageError} if there is no such set
+ * Returns the requirement set with a name, such as `1.0`; the newest without one. `option` names it in the error
+ * message.
  */
 export function parseRequirements(given: unknown, option: string): RequirementSet {
   if (given === undefined) return newestRequirements;

@@ -20,11 +20,7 @@ export interface CreatedKeyPair {
   readonly publicFile: string;
 }
 
-/**
- * Generates a key pair, and writes `NAME.key.pem` (the private key, readable only by this user) and `NAME.pub.pem`.
- *
- * @throws {UsageError} if the private key's file exists, or a file cannot be written
- */
+/** Generates a key pair, and writes `NAME.key.pem` (private, readable only by this user) and `NAME.pub.pem`. */
 export function createKeyPair(name: string, algorithm: KeyAlgorithm): CreatedKeyPair {
   const { privateKey, publicKey } =
     algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -38,10 +34,7 @@ export function createKeyPair(name: string, algorithm: KeyAlgorithm): CreatedKey
   return { keyId: keyIdOf(publicKey), privateFile, publicFile };
 }
 
-/**
- * Writes a private key into a new file. Never replaces a file, because it may hold a private key that nobody can
- * generate again.
- */
+/** Writes a private key into a new file. Replaces no file: it may hold a private key that nobody can generate again. */
 function writeNewPrivateFile(file: string, pem: string): void {
   try {
     const descriptor = openSync(file, "wx", 0o600);
@@ -57,12 +50,7 @@ function writeNewPrivateFile(file: string, pem: string): void {
   }
 }
 
-/**
- * Returns the JSON text of a list of public keys, which a vendor publishes. A file may also contain a private key: then
- * its public key is listed.
- *
- * @throws {UsageError} if a file holds no usable key, or a key occurs twice
- */
+/** Returns the JSON text of a vendor's list of public keys. Of a file with a private key, lists its public key. */
 export function keyListJson(files: readonly string[], vendor: string): string {
   const list = createKeyList(
     vendor,

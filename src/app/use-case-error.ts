@@ -1,30 +1,18 @@
 /**
- * Why a use case, such as a replay, cannot start. It is data, because command line and library describe it with their
- * own flags or options.
+ * Why a use case, such as a replay, cannot start. Command line and library describe it with their own flags or options.
  */
 export type UseCaseProblem =
-  /**
-   * The evidence of this check cannot be sent again. `what`: a phrase that names that evidence. `does`: a phrase on how
-   * a new run obtains it.
-   */
+  /** The evidence of this check cannot be sent again. `what` names that evidence. `does`: how a new run obtains it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
-  /**
-   * The user gave one key, but the requests of the report used several: `names`. `variables`: environment variables
-   * that can hold them.
-   */
+  /** The user gave one key, but the requests used several, `names`. `variables`: environment variables for them. */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
-  /**
-   * The user gave no value for the key `name`. `variable`: the environment variable that can hold it, or `null` if the
-   * report names none.
-   */
+  /** The user gave no value for the key `name`. `variable` can hold it; `null` if the report names none. */
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }
   | { readonly kind: "report on a client" }
   | { readonly kind: "report of load"; readonly folder: string }
-  /**
-   * The watch of this folder cannot be resumed, because `file` is missing in it. A run with `--watch` writes that file.
-   */
+  /** A watch cannot be resumed without `file`, which a run with `--watch` writes. */
   | { readonly kind: "nothing to watch"; readonly folder: string; readonly file: string }
   | { readonly kind: "unreadable watch"; readonly file: string }
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }

@@ -23,14 +23,12 @@ export interface GatewayOptions {
   readonly now: () => number;
 }
 
-/**
- * Chooses the trouble for a request; `null` for none. `isOwnKey`: the request has the key that the client was given.
- */
+/** Chooses the trouble for a request. `isOwnKey`: the request has the key that the client was given. */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
 /**
  * An HTTP server between a client under test and the reference server. It records every exchange, and makes trouble: it
- * replaces or changes some responses on purpose.
+ * replaces or changes some responses.
  */
 export interface Gateway {
   /** The base URL for the client. It ends in `/v1`. */
@@ -192,10 +190,7 @@ function sendRefusal(response: OutgoingResponse, trouble: Trouble): void {
   response.end(body);
 }
 
-/**
- * Sets `limit` in the query of a request. Removes the signature headers, because the signature of the client would not
- * match the changed path.
- */
+/** Sets `limit` in the query of a request. Removes the client's signature, which would not match the changed path. */
 function withPageLimit(request: RelayedRequest, limit: number): RelayedRequest {
   const [before = "", query = ""] = request.path.split("?", 2);
   const parameters = new URLSearchParams(query);

@@ -30,14 +30,9 @@ export interface Relay {
     response: OutgoingResponse,
     edit: (value: unknown) => unknown,
   ) => Promise<void>;
-  /**
-   * Passes a request on, and its event stream back in another shape. Passes other responses than 200 back unchanged.
-   */
+  /** Passes a request on, and its event stream back in another shape. Passes a status other than 200 back unchanged. */
   readonly reshape: (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape) => Promise<void>;
-  /**
-   * Passes a request on, and drops the response. For trouble in which the request was executed but the client gets no
-   * response.
-   */
+  /** Passes a request on, and drops the response: the request is executed, but the client gets no response. */
   readonly run: (request: RelayedRequest, closed: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -150,9 +145,7 @@ export interface OutgoingResponse {
   readonly reset: () => void;
   /** Aborts when the client disconnects, or the response has ended. */
   readonly closed: AbortSignal;
-  /**
-   * Returns the response as it was sent so far, and when the client disconnected before its end; `null` if it did not.
-   */
+  /** Returns the response so far, and when the client disconnected before its end; `null` if it did not. */
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 

@@ -32,10 +32,7 @@ export interface TroublePlanOptions {
 
 /** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
-  /**
-   * Starts the next run, and returns its stage. Returns `null` if no trouble is left that fits any request of the
-   * client.
-   */
+  /** Starts the next run, and returns its stage; `null` if no trouble is left that fits any request. */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
@@ -99,10 +96,7 @@ const smallPages: TroubleItem = {
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
-/**
- * Narrows `fits` to GET requests, because many clients retry nothing else. Leaves it as it is if the client has sent
- * fewer than `min` different fitting GET requests.
- */
+/** Narrows `fits` to GET requests, because many clients retry nothing else, if the client has sent `min` of them. */
 function preferGet(
   known: readonly SentRequest[],
   min: number,
@@ -159,8 +153,7 @@ interface OngoingTrouble {
 
 /**
  * Plans which requests of a client get which trouble, over several runs of its command. A request gets at most one item
- * in a run. Runs with legal but unusual responses come first, then runs with failures. The seed decides which request
- * gets which item.
+ * in a run. Runs with legal but unusual responses come before runs with failures.
  */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
@@ -188,8 +181,7 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // If the client sends equal requests anyway, a retry looks like one of them. So an item rather waits for a request
-    // that is sent only once, if it fits one.
+    // A retry looks like an equal request. So an item rather waits for a request that is sent only once.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

@@ -28,16 +28,11 @@ export type TroubleName = keyof typeof troubleNames;
 
 /** How the gateway changes a stream. */
 export interface StreamShape {
-  /**
-   * Returns the text to send for one event. `data` is that of the reference server; `number` counts the events from 0.
-   */
+  /** Returns the text to send for one event. `number` counts the events from 0. */
   readonly frame: (name: string, data: string, number: number) => string;
   /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
-  /**
-   * How the stream ends. `all`: it is complete. `cut`: the connection closes after `after` events. `error`: an `error`
-   * event follows after `after` events.
-   */
+  /** How the stream ends: after `after` events, the connection closes (`cut`) or an `error` event follows. */
   readonly ending:
     | { readonly kind: "all" }
     | { readonly kind: "cut"; readonly after: number }
@@ -67,10 +62,7 @@ function rateLimitHeaders(remaining: number, resetAfter: number): Header[] {
   });
 }
 
-/**
- * Returns a 429 with an error body in one of the document's two forms: `a` is `{error: {…}}`, `b` is `{status: "error",
- * error: {…}}`.
- */
+/** Returns a 429 with an error body in one of the document's two forms. */
 export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Trouble {
   const text = `The rate limit of this key is used up. Retry after ${retryAfterSeconds} s.`;
   const reset_at = new Date(Date.now() + retryAfterSeconds * 1000).toISOString();
@@ -83,10 +75,7 @@ export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Tr
   return { name: "429", kind: "refuse", status: 429, headers, body: JSON.stringify(body) };
 }
 
-/**
- * Returns a refusal with a 5xx status. A 502 has a page of HTML, as a gateway sends it; the others have error bodies of
- * the document.
- */
+/** Returns a refusal with a 5xx status. A 502 has a page of HTML, as a gateway sends it. */
 export function serverFailure(name: TroubleName, status: number): Trouble {
   if (status === 502) {
     const body = "<html><body><h1>502 Bad Gateway</h1></body></html>\n";
@@ -170,10 +159,7 @@ export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
 
 const optionalFields = ["usage", "metadata", "version", "uptime", "last_request"] as const;
 
-/**
- * Changes of a JSON response by the name of their trouble. Both are legal: undocumented fields, and `null` for optional
- * fields.
- */
+/** Legal changes of a JSON response by the name of their trouble. */
 export const jsonEdits = {
   "unknown-fields": (value: unknown): unknown => (isObject(value) ? { ...unknownField, ...value } : value),
   "null-fields": (value: unknown): unknown =>

@@ -18,11 +18,7 @@ export interface CheckEntry {
   readonly says: string;
 }
 
-/**
- * Lists the selected checks, or all, in the order of a report.
- *
- * @throws {UsageProblem} if a pattern matches nothing.
- */
+/** Lists the selected checks, or all, in the order of a report. */
 export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   return selectSuites(selection).flatMap(({ title, checks }) =>
     checks.map(({ id, clause, since }) => {

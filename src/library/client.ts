@@ -1,18 +1,14 @@
 import { assertCommand } from "../app/client/run-command.ts";
 import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
-import { documentOf } from "../app/report-folder/read-report-document.ts";
 import { line } from "../base/line.ts";
 import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
-import { NothingToJudge, UsageProblem } from "./errors.ts";
-import type { Judged } from "./judge.ts";
+import { UsageProblem } from "./errors.ts";
+import { type Judged, judgedOrThrow } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeClient}. Everything has a default. */
 export interface JudgeClientOptions {
-  /**
-   * Kinds of trouble to cause, such as `429` or `stream-cut`. Default: all kinds of {@link troubles}. With an empty list, the command
-   * runs once, without trouble.
-   */
+  /** Kinds of trouble to cause, such as `429`. Default: all {@link troubles}. Empty: one run without trouble. */
   readonly troubles?: readonly string[];
   /** Seed of the schedule of trouble. Default: 1. */
   readonly seed?: number;
@@ -65,10 +61,7 @@ export async function judgeClient(
     progress: {},
     onFailure() {},
   });
-  const { report, evidence } = judged;
-  const document = documentOf(report, evidence);
-  if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence, document);
-  return { verdict: report.verdict, report, evidence, document };
+  return judgedOrThrow(judged);
 }
 
 function parseTroubleName(name: string): TroubleName {

@@ -1,11 +1,12 @@
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
+import type { RedactedRun } from "../app/judge/redacted-run.ts";
 import { judgeTarget } from "../app/judge/judge-target.ts";
 import { documentOf } from "../app/report-folder/read-report-document.ts";
 import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf, libraryMessages } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
-import { readSavedRun } from "../app/report-folder/saved-run.ts";
+import { readSavedRun, type SavedRun } from "../app/report-folder/saved-run.ts";
 import { UseCaseError } from "../app/use-case-error.ts";
 import { parseRequirements } from "../app/requirements.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
@@ -13,10 +14,7 @@ import { line } from "../base/line.ts";
 
 /** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {
-  /**
-   * When this signal aborts, the run ends early and judges the evidence that it has. The verdict is then `incomplete`, or `nonconformant`
-   * if a must clause is broken.
-   */
+  /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,12 +36,26 @@ export interface Judged {
  */
 export async function judge(target: TargetDescription, options: JudgeOptions = {}): Promise<Judged> {
   const { signal = new AbortController().signal } = options;
-  const judged = await judgeTarget({ ...scopeOf(options), ...resolveTarget(target), signal, events: {} });
-  const { report, evidence } = judged;
-  const document = documentOf(report, evidence);
-  if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence, document);
-  return { verdict: report.verdict, report, evidence, document };
+  return judgedOrThrow(await judgeTarget({ ...scopeOf(options), ...resolveTarget(target), signal, events: {} }));
 }
+
+/**
+ * Returns the result of a run for the caller of the library.
+ *
+ * @throws {NothingToJudge} if the run judged nothing
+ */
+export function judgedOrThrow(run: RedactedRun): Judged {
+  const judged = toJudged(run);
+  if (run.kind === "nothing to judge") throw new NothingToJudge(run.sentence, judged.document);
+  return judged;
+}
+
+export const toJudged = ({ report, evidence }: SavedRun): Judged => ({
+  verdict: report.verdict,
+  report,
+  evidence,
+  document: documentOf(report, evidence),
+});
 
 /**
  * Judges saved evidence with the checks of this version, as `conformance rejudge` does. Sends and writes nothing.
@@ -54,11 +66,10 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
 export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
   const requirements = parseRequirements(options.requirements, "requirements");
   const { report, evidence } = readSavedRunOf(folder);
-  const again = rejudgeRun(report, evidence, libraryMessages, { requirements });
-  return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
+  return toJudged({ report: rejudgeRun(report, evidence, libraryMessages, { requirements }), evidence });
 }
 
-function readSavedRunOf(folder: string): ReturnType<typeof readSavedRun> {
+function readSavedRunOf(folder: string): SavedRun {
   try {
     return readSavedRun(folder);
   } catch (error) {

@@ -26,10 +26,8 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
 /**
- * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`, `compare` and `rejudge`
- * accept this folder. If writing fails, leaves the folder as it was and throws the error of Node.
- *
- * @throws {UsageProblem} if the folder has an empty name
+ * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. If writing fails, leaves
+ * the folder as it was and throws the error of Node.
  */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
   if (folder === "") throw new UsageError(line`The folder of a report has an empty name.`);
@@ -89,8 +87,7 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 /**
  * Compares two reports of one target, as `conformance compare` does.
  *
- * @param regression changes that count as regressions, such as `default,reading,latency:30%`; see `conformance compare
- * --help`
+ * @param regression changes that count as regressions; see `conformance compare --help`
  * @throws {UsageProblem} if `regression` cannot be parsed, or one report is of a run and the other of a load
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
@@ -99,11 +96,6 @@ export function compare(older: ReportDocument, newer: ReportDocument, regression
   return compareReports(older, newer, parseRegressionList(regression));
 }
 
-/**
- * Parses a list of changes that count as regressions.
- *
- * @throws {UsageProblem} if the text cannot be parsed
- */
 export function parseRegressionList(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);

@@ -44,11 +44,6 @@ export type JudgeScope = CheckSelection & {
   readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
-/**
- * Fills in the defaults of a scope.
- *
- * @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number
- */
 export function scopeOf(scope: JudgeScope): RunScope {
   const bounds = boundNames.flatMap((name) =>
     scope[name] === undefined ? [] : [[name, validateBound(name, scope[name])]],

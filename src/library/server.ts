@@ -47,10 +47,7 @@ export interface ReferenceServer extends AsyncDisposable {
   readonly signingSecret: string;
   /** The server's time, in Unix milliseconds. */
   now(): number;
-  /**
-   * Advances a virtual clock by this many milliseconds, at most ten years. Resolves when all timers that became due have run. Rejects if
-   * the clock is that of the machine, and with a {@link UsageProblem} if the number is invalid.
-   */
+  /** Advances a virtual clock by at most ten years. Resolves when all timers that became due have run. */
   advance(ms: number): Promise<void>;
   /** Creates a new key. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;

@@ -21,19 +21,13 @@ export interface PlainTarget {
   readonly tier?: PublishedTier;
   /** Id of an agent that answers. Default: one from the target's list. */
   readonly agent?: string;
-  /**
-   * The webhook receiver of the harness. `listen`: its local address, such as `127.0.0.1:0`. `publicUrl`: the URL at which the target
-   * reaches it.
-   */
+  /** The harness's receiver. `listen`: its local address. `publicUrl`: where the target reaches it. */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
   /** Proxy, CA certificates and client certificate, as in a target file. Paths are relative to the working directory. */
   readonly network?: z.input<typeof networkSchema>;
 }
 
-/**
- * The content of a target file: several keys, agents, a test clock. `${NAME}` in a string is replaced by the
- * environment variable with that name.
- */
+/** The content of a target file. An environment variable replaces `${NAME}` in a string. */
 export type TargetFile = z.input<typeof targetFileSchema>;
 
 /** The embedded reference server with a virtual clock. It is started only for the run. */
@@ -67,11 +61,6 @@ const plainSchema = z.strictObject({
   network: networkSchema.optional(),
 });
 
-/**
- * Turns a description into a target.
- *
- * @throws {UsageProblem} if the description is invalid
- */
 export function resolveTarget(description: TargetDescription): ResolvedTarget {
   const given: unknown = description;
   if (typeof given !== "object" || given === null)

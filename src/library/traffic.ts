@@ -3,8 +3,6 @@ import { basename } from "node:path";
 import { startProxy as startJudgingProxy } from "../app/proxy/run-proxy.ts";
 import { judgeRecording as judgeRecordedTraffic } from "../app/recording/judge-recording.ts";
 import { readRecordedFile } from "../app/recording/read-recording.ts";
-import { documentOf } from "../app/report-folder/read-report-document.ts";
-import type { SavedRun } from "../app/report-folder/saved-run.ts";
 import { parseRequirements } from "../app/requirements.ts";
 import { line } from "../base/line.ts";
 import { once } from "../base/memoize.ts";
@@ -13,7 +11,7 @@ import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { readBaseUrl } from "../target/base-url.ts";
 import { readNetwork } from "../target/network-settings.ts";
 import { UsageProblem } from "./errors.ts";
-import type { Judged } from "./judge.ts";
+import { type Judged, toJudged } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeRecording} and {@link startProxy}. Everything has a default. */
@@ -73,8 +71,7 @@ export interface Proxy extends AsyncDisposable {
 }
 
 /**
- * Starts a proxy that passes everything on to a server and judges the traffic, as `conformance proxy` does. It reads the proxy of the
- * environment. Rejects with the error of Node if the port is in use.
+ * Starts a proxy that passes everything on to a server and judges the traffic, as `conformance proxy` does.
  *
  * @param upstream base URL of the server
  * @throws {UsageProblem} if the base URL or an option is invalid
@@ -101,13 +98,6 @@ export async function startProxy(upstream: string, options: ProxyOptions = {}): 
     [Symbol.asyncDispose]: async () => void (await finish()),
   };
 }
-
-const toJudged = ({ report, evidence }: SavedRun): Judged => ({
-  verdict: report.verdict,
-  report,
-  evidence,
-  document: documentOf(report, evidence),
-});
 
 function toTrafficParameters({ tiers = {}, bodies = true, requirements }: TrafficOptions) {
   const unknown = Object.entries(tiers).find(([, tier]) => !publishedTierNames.includes(tier));

@@ -30,7 +30,7 @@ export interface VendorsOptions extends JudgeScope {
 }
 
 /**
- * Judges several deployments at the same time and compares them, as `conformance vendors` does. If one fails, the others continue, and its
+ * Judges several deployments at the same time and compares them, as `conformance vendors` does. If one fails, its
  * column says why.
  *
  * @param described vendors by name; equal ones keep this order in the columns

@@ -8,18 +8,36 @@ import { line } from "../base/line.ts";
  * @throws {UsageError} if the text is no http or https URL, or contains credentials, a query or a fragment
  */
 export function readBaseUrl(text: string): string {
-  const problem = (fact: string): UsageError =>
-    new UsageError(line`${fact}: ${JSON.stringify(withoutSecrets(text))}. Give it like https://api.example.com/v1.`);
-  if (!URL.canParse(text)) throw problem("The base URL is not a URL");
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw problem("The base URL is neither http nor https");
-  if (url.username !== "" || url.password !== "") throw problem("The base URL must not carry a user name or password");
-  if (url.search !== "" || url.hash !== "") throw problem("The base URL must not carry a query or a fragment");
+  const name = { what: "The base URL", example: "https://api.example.com/v1" };
+  const url = readHttpUrl(text, name);
+  if (url.search !== "" || url.hash !== "") throw problemOf(text, "must not carry a query or a fragment", name);
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path.endsWith("/v1") ? path : `${path}/v1`}`;
 }
 
+/** How error messages name a URL: the start of the message, and a valid example. */
+interface UrlName {
+  readonly what: string;
+  readonly example: string;
+}
+
+/**
+ * Reads a URL from the user.
+ *
+ * @throws {UsageError} if the text is no http or https URL, or contains credentials
+ */
+export function readHttpUrl(text: string, name: UrlName): URL {
+  const url = URL.parse(text);
+  if (url === null) throw problemOf(text, "is not a URL", name);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw problemOf(text, "is neither http nor https", name);
+  if (url.username !== "" || url.password !== "") throw problemOf(text, "must not carry a user name or password", name);
+  return url;
+}
+
 export { isLoopback } from "../base/network/network.ts";
+
+const problemOf = (text: string, fact: string, { what, example }: UrlName): UsageError =>
+  new UsageError(line`${what} ${fact}: ${JSON.stringify(withoutSecrets(text))}. Give it like ${example}.`);
 
 /** Returns a URL without credentials, query and fragment, each of which may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");

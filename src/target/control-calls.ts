@@ -12,20 +12,15 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/**
- * Maximum time for an HTTP call that a target file describes. It is long, because some targets answer an advance of
- * their clock only after all deliveries that it causes.
- */
+/** Maximum time for a call. Some targets answer an advance of their clock only after all deliveries that it causes. */
 const callDeadlineMs = 30_000;
 /**
- * Default time from an advance of the test clock until its effects, such as deliveries, have arrived. `near`: the
- * target is on this machine; `far`: it is elsewhere. `clock.settleMs` in the target file replaces it.
+ * Default time until the effects of an advance of the test clock, such as deliveries, have arrived. `near`: the target
+ * is on this machine. `clock.settleMs` in the target file replaces it.
  */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
-/**
- * Thrown if an HTTP call that a target file describes fails: the target or a gateway refused it, or nothing responded.
- */
+/** Thrown if a call that a target file describes is refused, or gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
   /** Whether the call may succeed later: nothing responded, or only a gateway did. */
@@ -68,9 +63,8 @@ export const triggerOverHttp =
   };
 
 /**
- * Sends an HTTP call that a target file describes. Inserts `seconds` for the placeholders in its body.
+ * Sends a call that a target file describes, and returns the body of the response. Inserts `seconds` for placeholders.
  *
- * @returns the body of the response
  * @throws {ControlCallFailed} if the target refuses the call, or does not respond; the message begins with `failure`
  */
 export async function sendControlCall(
@@ -150,8 +144,7 @@ const keyUseSchema = z.object({
 
 /**
  * Returns a function that asks the target for the names of its unused keys, by the call under `freshness.ask` in the
- * target file. If the call fails, no key counts as unused. Throws {@link HarnessLimit} if this machine lacks what the
- * call needs, such as file descriptors.
+ * target file. If the call fails, no key counts as unused.
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -171,10 +164,7 @@ export const unusedKeysOverHttp =
     return new Set(unused.map(([name]) => name));
   };
 
-/**
- * Sets `fresh` of each key to `false`, unless the target confirms that the key is unused. Changes nothing if the target
- * has no call for that.
- */
+/** Sets `fresh` of each key to `false`, unless the target confirms that the key is unused. */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

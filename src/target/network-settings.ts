@@ -34,18 +34,15 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/**
- * The source of network settings: flags or a target file. `nameOf` returns the name of a setting for messages. File
- * names are relative to `folder`.
- */
+/** The source of network settings: flags or a target file. `nameOf` returns the name of a setting for messages. */
 export interface NetworkSource {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
 /**
- * Reads the certificate files that network settings name, and their proxy. If they name no proxy, uses HTTPS_PROXY,
- * HTTP_PROXY and NO_PROXY.
+ * Reads the proxy and the certificate files that network settings name. Without a proxy, uses HTTPS_PROXY, HTTP_PROXY
+ * and NO_PROXY.
  *
  * @throws {UsageError} if the proxy cannot be used, a file cannot be read, or certificate and key do not match
  */
@@ -117,10 +114,7 @@ function readVariable(environment: EnvironmentVariables, name: string): Environm
 const proxyAddressOf = (variable: EnvironmentVariable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
-/**
- * Reads the URL of a proxy, with or without a scheme. Ignores path and query, as curl does. Error messages do not repeat the URL, which
- * may contain a password.
- */
+/** Reads the URL of a proxy, with or without a scheme. Error messages do not repeat it: it may contain a password. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole))
@@ -134,10 +128,7 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/**
- * Returns the secrets of a proxy, to be redacted: its password as in the URL, its decoded password, and the `Basic`
- * credentials that are sent.
- */
+/** Returns the secrets of a proxy: its password, encoded and decoded, and the `Basic` credentials that are sent. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

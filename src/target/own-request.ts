@@ -13,7 +13,7 @@ const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
 /**
  * Adds the fields that the agent of a request needs, if the body is JSON with a `query`. Other bodies are wrong on
- * purpose, and stay as they are.
+ * purpose.
  *
  * @param path below the base URL
  */
@@ -106,11 +106,7 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/**
- * Returns a sent body without the fields that its agent needs: what the harness chose to send.
- *
- * @param path of the request's URL
- */
+/** Returns a sent body without the fields that its agent needs. `path` is that of the request's URL. */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;

@@ -4,8 +4,8 @@ import { networkInterfaces } from "node:os";
 import { memoizeByObject, once } from "../base/memoize.ts";
 
 /**
- * Whether a list of allowed source addresses includes this machine. `unknown`: the list names a public address, and behind a NAT this
- * machine may have that address without knowing it.
+ * Whether allowed source addresses include this machine. `unknown`: behind a NAT, this machine may have a public
+ * address of the list without knowing it.
  */
 export type Inclusion = "included" | "not included" | "unknown";
 
@@ -33,9 +33,7 @@ const ownAddresses = (): string[] =>
 
 const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
 
-/**
- * Address ranges that are not public: private, local, multicast, and those for documentation (RFC 1918, 5737, 6890).
- */
+/** Private, local, multicast, and those for documentation (RFC 1918, 5737, 6890). */
 const nonPublicRanges = [
   "0.0.0.0/8",
   "10.0.0.0/8",

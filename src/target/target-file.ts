@@ -16,10 +16,12 @@ import {
   secretsOfNetwork,
 } from "./network-settings.ts";
 import { line } from "../base/line.ts";
+import { withoutUndefined } from "../base/without-undefined.ts";
 import { UsageError } from "../base/usage-error.ts";
 import {
   type AgentRole,
   defaultKeyTraits,
+  defaultTargetTraits,
   isRequestRole,
   noKey,
   type OwnRequest,
@@ -33,8 +35,7 @@ import {
 /**
  * Reads a target file.
  *
- * @throws {UsageError} if the file cannot be read or is invalid; the message has the place in the file, and the allowed
- * values
+ * @throws {UsageError} with the place of the error in the file, and the allowed values
  */
 export function readTargetFile(
   path: string,
@@ -48,8 +49,8 @@ export function readTargetFile(
 }
 
 /**
- * Network settings from command-line flags. They take precedence over those of a target file, and their file names are
- * relative to the working directory. `nameOf` returns the flag of a setting, for error messages.
+ * Network settings from flags, which take precedence over those of a target file. `nameOf` returns the flag of a
+ * setting.
  */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
@@ -71,7 +72,6 @@ export const defaultParseContext: ParseContext = { folder: ".", networkFlags: no
  * Creates a target from an object that has the form of a target file.
  *
  * @param where source of the object, for messages
- * @param context base folder of file names, and network flags
  * @throws {UsageError} with the place of the error in the object, and the allowed values
  */
 export function targetFromObject(
@@ -137,10 +137,7 @@ function insertVariables(
   );
 }
 
-/**
- * Returns, by key name, the environment variable from which the file takes the key. Printed `curl` commands use it.
- * Leaves out keys whose text is in the file itself.
- */
+/** Returns the environment variable from which the file takes each key, by key name, for printed `curl` commands. */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -226,19 +223,14 @@ export const triggersOf = (triggers: ParsedTargetFile["triggers"], network: Netw
   );
 
 /**
- * Returns the paths under `paths` of a target file, which the interface document does not define. A path that is not
- * given is `null`.
+ * Returns the paths that the interface document does not define; `null` for each that the target file does not give.
  */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
-  batch: paths?.batch ?? null,
-  operation: paths?.operation ?? null,
-  execute: paths?.execute ?? null,
+  ...defaultTargetTraits.paths,
+  ...withoutUndefined(paths ?? {}),
 });
 
-/**
- * Reads the roles under `agents` of a target file. The value of a role is an agent id, or an agent with the request
- * that makes it play the role.
- */
+/** Reads the roles under `agents` of a target file: an agent id, or an agent with a request. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {
@@ -262,10 +254,7 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/**
- * If the user named no agent for streams, uses the agent of the role `answering`. If the user named neither, discovery
- * chooses an agent from the list.
- */
+/** Uses the answering agent for streams if the user named no other. Without either, discovery chooses from the list. */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -282,10 +271,7 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/**
- * Returns the settings of the webhook receiver; `null` if there is none. A user who gives settings promises that the target can reach the
- * receiver.
- */
+/** Returns the settings of the webhook receiver. A user who gives settings promises that the target can reach it. */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {
@@ -314,19 +300,10 @@ function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variab
 /** Returns the name of a shell variable for printed commands, for a key whose text is in the target file itself. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
-/**
- * Returns a key unchanged if an HTTP header can carry it.
- *
- * @throws {UsageError} if the key has white space, or another character that is not allowed
- */
+/** Returns a key unchanged if an HTTP header can carry it; otherwise throws a usage error. */
 export function checkedKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError(
     line`${where} holds white space or characters that a header cannot carry. Check what was pasted.`,
   );
 }
-
-const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

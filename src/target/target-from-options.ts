@@ -2,13 +2,11 @@ import type { z } from "zod";
 
 import type { Network } from "../base/network/network.ts";
 import type { PublishedTier } from "../spec/tiers.ts";
-import { readBaseUrl } from "./base-url.ts";
+import { readBaseUrl, readHttpUrl } from "./base-url.ts";
 import { checkedKey, webhooksOf } from "./target-file.ts";
 import type { webhooksSchema } from "./target-file-schema.ts";
 import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
 
 /** Describes a target with a single key, by flags or options instead of a target file. */
 export interface OneKeyTarget {
@@ -16,19 +14,13 @@ export interface OneKeyTarget {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /**
-   * Id of the agent for invokes, and also for streams, which it may not support. Absent: discovery chooses an agent.
-   */
+  /** Agent for invokes and for streams, which it may not support. Absent: discovery chooses an agent. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;
 }
 
-/**
- * Creates a target from a base URL and one key.
- *
- * @throws {UsageError} if the base URL or the key cannot be used
- */
+/** Creates a target from a base URL and one key. */
 export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKeyTarget): Target {
   const baseUrl = readBaseUrl(given);
   const key = {
@@ -64,11 +56,10 @@ export interface ReceiverTargetOptions {
 /**
  * Describes a webhook receiver under test in the form of a target. Webhook secrets take the place of API keys, so that
  * they are redacted everywhere.
- *
- * @throws {UsageError} if the URL is not usable
  */
 export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverTargetOptions): Target {
-  const url = readReceiverUrl(given);
+  const url = readHttpUrl(given, { what: "The receiver's address", example: "https://hooks.example.com/agents" });
+  url.hash = "";
   const keys = secrets.map((key, at) => {
     const name = secrets.length === 1 ? "webhook secret" : `secret of webhook ${at + 1}`;
     return [name, { ...defaultKeyTraits, name, key, variable: "CONFORMANCE_WEBHOOK_SECRET" }] as const;
@@ -81,18 +72,4 @@ export function receiverTarget({ url: given, secrets, headerValues, network }: R
     network,
     callSecrets: [...secretsOfNetwork(network), ...headerValues, ...url.searchParams.values()],
   };
-}
-
-function readReceiverUrl(text: string): URL {
-  const shown = JSON.stringify(text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…"));
-  const problem = (fact: string): UsageError =>
-    new UsageError(line`${fact}: ${shown}. Give it like https://hooks.example.com/agents.`);
-  if (!URL.canParse(text)) throw problem("The receiver's address is not a URL");
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw problem("The receiver's address is neither http nor https");
-  if (url.username !== "" || url.password !== "")
-    throw problem("The receiver's address must not carry a user name or password");
-  url.hash = "";
-  return url;
 }

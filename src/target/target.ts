@@ -23,10 +23,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/**
- * Roles for which a target file may give a request that makes the agent play the role. For any other role, the agent
- * must play it on every request.
- */
+/** Roles for which a target file may give a request. For any other role, the agent must play it on every request. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -43,10 +40,7 @@ export const isRequestRole = (role: string): role is RequestRole => requestRoles
 /** An agent, and the request that makes it play a role. */
 export interface RoleAssignment {
   readonly agent: string;
-  /**
-   * Body fields that make the agent play the role. They replace those of a probe's request. Empty if the agent plays
-   * the role on every request.
-   */
+  /** Body fields that replace those of a probe's request. Empty if the agent plays the role on every request. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path of the request below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
@@ -126,10 +120,7 @@ export interface DeliverySources {
   readonly header: string | null;
 }
 
-/**
- * Paths of endpoints that the interface document mentions, but whose paths it does not define. The user has to give
- * them; `null` if not given.
- */
+/** Paths of endpoints that the interface document mentions, but does not define; `null` if not given. */
 export interface OpenPaths {
   /** Path of the batch endpoint, below the base URL. It may contain `{agent_id}`. */
   readonly batch: string | null;
@@ -141,7 +132,7 @@ export interface OpenPaths {
 
 /**
  * How the agents for invokes and streams are chosen. `named`: the user named both. `named to answer`: the user named
- * one for invokes; streams use it too, although it may not support them. `found`: discovery chooses one from the list.
+ * one for invokes, which streams use, too. `found`: discovery chooses one from the list.
  */
 export type AgentSource = "named" | "named to answer" | "found";
 
@@ -167,26 +158,17 @@ export interface Target {
   /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /**
-   * Functions that make a webhook event happen on the target, such as `deployment.created`, which no documented request
-   * causes.
-   */
+  /** Functions that make a webhook event happen which no documented request causes, such as `deployment.created`. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
   /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
   /** The profiles that the vendor offers; `null` for all. */
   readonly offers: readonly Profile[] | null;
-  /**
-   * Whether requests reach the target directly. If `false`, a proxy or gateway in front of it may set
-   * `X-Forwarded-For`.
-   */
+  /** Whether requests reach the target directly. Otherwise, a proxy before it may set `X-Forwarded-For`. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /**
-   * Secrets of the proxy, and of the HTTP calls under `clock`, `triggers` and `freshness`. They are redacted
-   * everywhere.
-   */
+  /** Secrets of the proxy, and of the HTTP calls under `clock`, `triggers` and `freshness`. */
   readonly callSecrets: readonly string[];
 }
 

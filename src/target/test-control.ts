@@ -9,10 +9,7 @@ import type { HttpCall } from "./target-file-schema.ts";
 import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
 
-/**
- * Name of the header that carries the token for a test control. A test control is an HTTP API of a test deployment, by
- * which the harness gets keys and agents.
- */
+/** Header with the token of a test control: an HTTP API of a test deployment that gives the harness keys and agents. */
 export const controlTokenHeader = "X-Control-Token";
 
 /** Schema of the document that says which calls a test control has. */
@@ -79,7 +76,7 @@ export type ProvidedTarget =
 
 /**
  * Adds to a target what its test control offers and the target file does not list: two unused keys of each tier, and an
- * agent for each role. Returns a target without a control unchanged.
+ * agent for each role.
  *
  * @param mode with `assume`, no key is issued: a placeholder stands for the key of each tier, for plans
  */
@@ -102,10 +99,7 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
 /** The text that stands, in a plan, for a key that a run would get from the control. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/**
- * Number of unrestricted keys that a run needs of each tier. Two, because some checks compare the limits of two keys of
- * one tier.
- */
+/** Unrestricted keys that a run needs of each tier. Some checks compare the limits of two keys of one tier. */
 const keysPerTier = 2;
 
 /** A key that the target file does not list. */
@@ -166,8 +160,7 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 /** Adds the agents of the control, for roles to which the target file assigns no agent. */
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // `withDefaultStreamingAgent` has used the answering agent for streams if the target file named none. The control's
-  // agent is better.
+  // Without a named agent for streams, the answering one stands there. The control's agent is better.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

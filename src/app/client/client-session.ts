@@ -40,17 +40,11 @@ interface SessionTools {
 
 /** The command runs at most this many times under trouble. */
 const maxRuns = 40;
-/**
- * Runs under trouble stop starting after 5 minutes, or after 6 times the duration of the run without trouble, whichever
- * is longer.
- */
+/** Runs under trouble stop starting after 5 minutes, or 6 times the duration of the run without trouble. */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 
-/**
- * Creates the two functions that run a client's command against the gateway: once without trouble, and repeatedly under
- * trouble.
- */
+/** Creates the functions that run a client's command against the gateway, without trouble and under trouble. */
 export function createClientSession(settings: ClientSettings, tools: SessionTools): ClientSession {
   let plain: { readonly calls: readonly ClientCall[]; readonly durationMs: number } = { calls: [], durationMs: 0 };
 

@@ -13,10 +13,9 @@ import type { Messages } from "../../run/skip-reason.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target/target.ts";
-import type { JudgedTarget, RunEvents } from "../judge/judge-target.ts";
+import { type JudgedTarget, progressOptions, type RunEvents } from "../judge/judge-target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import { looksRandom } from "../judge/secrets.ts";
-import { packageVersion } from "../../base/package-root.ts";
 import { type ClientSettings, createClientSession } from "./client-session.ts";
 import { isLoopback } from "../../base/network/network.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
@@ -33,10 +32,7 @@ export interface ClientVariables {
 
 export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> {
   readonly variables: ClientVariables;
-  /**
-   * For HTTPS: the certificate chain and its private key, both as PEM, and the host that the certificate names. `null`
-   * for HTTP.
-   */
+  /** For HTTPS: certificate chain and private key as PEM, and the certificate's host. `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string; readonly host: string } | null;
   readonly messages: Messages;
   /** When this signal aborts, the run ends early and judges the evidence that it has. */
@@ -48,18 +44,11 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   readonly onFailure: (output: string) => void;
 }
 
-/**
- * Maximum number of connections that a client may open at the same time. This process needs two file descriptors for
- * each.
- */
+/** Maximum number of connections of a client. This process needs two file descriptors for each. */
 const maxConnections = 256;
 
 /**
  * Runs a client's command against the reference server, and judges the client's requests by the clauses for clients.
- * Writes no files.
- *
- * @throws {UsageError} if the command cannot be started
- * @throws {HarnessLimit} if this process cannot open as many connections as the client may need
  */
 export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
@@ -76,8 +65,7 @@ export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTa
     now: () => performance.now() - startMs,
   });
   try {
-    // Run and report need a target, so this one describes the client. The key and the secret in it are redacted
-    // everywhere.
+    // This target describes the client. Its key and its secret are redacted everywhere.
     const target: Target = {
       ...defaultTargetTraits,
       name: clientName(options.command),
@@ -118,8 +106,7 @@ async function judgeWithServers(
     target,
     signal,
     suites: suitesOfParty("client"),
-    onPlan: (probes) => progress.onPlan?.(probes),
-    onProbe: ({ planned }) => progress.onProbe?.(planned.probe.name),
+    ...progressOptions(progress),
     open: (tools) =>
       createClientSession(
         { ...options, environment },
@@ -133,27 +120,20 @@ async function judgeWithServers(
         },
       ),
   });
-  // The callback `onUnstartable` sets this variable, which TypeScript does not see: it would take the variable for
-  // `null` here.
+  // A callback sets this variable, which TypeScript does not see: it would take the variable for `null` here.
   if ((unstartable as UsageError | null) !== null) throw unstartable as unknown as UsageError;
-  const occasion = {
-    version: packageVersion(),
+  const facts = {
     party: "client",
     requirements: latestRequirements,
     started,
-    finished: new Date(),
-    unselected: [],
     messages,
     ...(troubles.length > 0 && { trouble: { seed, kinds: troubles } }),
   } as const;
   const keys = { ...target.keys, ...foreignKeysIn(result, key.text) };
-  return { ...redactRun(result, occasion, { target: { ...target, keys }, messages, signal }), target };
+  return { ...redactRun(result, facts, { target: { ...target, keys }, signal }), target };
 }
 
-/**
- * Returns the name of a client for its report, such as `python tests.py`: the program and its script. Leaves out other
- * arguments, which may contain secrets.
- */
+/** Returns the name of a client for its report, such as `python tests.py`. Other arguments may contain secrets. */
 export function clientName([program, ...args]: readonly [string, ...string[]]): string {
   const script = args.find((each) => /^[\w./-]+[.]\w+$/.test(each) && !each.startsWith("-"));
   return [basename(program), ...(script === undefined ? [] : [basename(script)])].join(" ");
@@ -161,10 +141,7 @@ export function clientName([program, ...args]: readonly [string, ...string[]]): 
 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
-/**
- * Returns the keys in a client's requests that are not the key the harness gave it. They are real secrets of the user,
- * and must be redacted.
- */
+/** Returns the keys in a client's requests that the harness did not give it. They are real secrets of the user. */
 function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
   const values = exchanges.flatMap(({ request }: Exchange) =>
     secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
@@ -180,18 +157,12 @@ function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: strin
   );
 }
 
-/**
- * Rate limits of the reference server's key, so high that no client reaches them. A client then gets 429 only as
- * trouble that the harness makes.
- */
+/** Limits that no client reaches. A client then gets 429 only as trouble that the harness makes. */
 const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst: 1e9, tokensPerMonth: 1e12 };
 
 const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
 
-/**
- * A legal change of the reference server: it delivers webhooks only to loopback addresses. So no client test can make
- * it send anything to another machine.
- */
+/** Delivers webhooks only to loopback, so that no client test can make the server send to another machine. */
 const deliversToLoopback: Patch = {
   ...variantTraits,
   name: "delivers-to-loopback",
@@ -200,10 +171,7 @@ const deliversToLoopback: Patch = {
   override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
 };
 
-/**
- * A legal change of the reference server: it accepts a request signature over the path with or without the query,
- * because the document allows both.
- */
+/** Accepts a request signature over the path with or without the query, because the document allows both. */
 const acceptsBothSignatures: Patch = {
   ...variantTraits,
   name: "signatures-with-and-without-query",

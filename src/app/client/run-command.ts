@@ -28,11 +28,7 @@ export interface EndedCommand {
   readonly output: string;
 }
 
-/**
- * Checks that the program of a command exists and is executable. Checks nothing on Windows.
- *
- * @throws {UsageError} if it is missing or not executable
- */
+/** Checks that the program of a command exists and is executable. Checks nothing on Windows. */
 export function assertCommand([program]: CommandLine): void {
   // Windows looks programs up by other rules, so there a wrong program is reported when it is started.
   if (process.platform === "win32") return;
@@ -58,11 +54,7 @@ const maxOutputChars = 4000;
 /** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
 const terminationGraceMs = 1000;
 
-/**
- * Runs a command until it ends or its time limit is over. Afterwards, also ends the processes that the command started.
- *
- * @throws {UsageError} if there is no such program, or it cannot be started
- */
+/** Runs a command until it ends or its time limit is over. Also ends the processes that the command started. */
 export async function runCommand(options: CommandOptions): Promise<EndedCommand> {
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
@@ -112,10 +104,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   }
 }
 
-/**
- * Waits for the `exit` event of a process. The `close` event may never come: a process that it started may keep the
- * output open.
- */
+/** Waits for `exit`, because `close` may never come: a process that the command started may keep the output open. */
 const waitForExit = (
   child: ReturnType<typeof spawn>,
   program: string,

@@ -3,25 +3,16 @@ import { endpointFields, envelopeContent } from "../../evidence/envelope.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
-import { defaultBounds } from "../../run/plan/bounds.ts";
-import { limitsOf } from "../../run/plan/key-limits.ts";
 import { mainKey } from "../../run/plan/needs.ts";
-import { type Client, isSegment, openClient } from "../../run/send/client.ts";
-import { noOutages } from "../../run/send/outages.ts";
-import { startPacer } from "../../run/send/pacer.ts";
-import { startRecorder } from "../../run/send/recorder.ts";
+import { type Client, isSegment } from "../../run/send/client.ts";
+import { inShortSession } from "../../run/send/short-session.ts";
 import { SkipError } from "../../run/skip-reason.ts";
-import { startRunClock } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
-import { openTransport } from "../../wire/transport.ts";
 import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import type { ConfigurationFile, HostedObservations } from "./judge-configurations.ts";
 
-/**
- * Fields of a configuration file that are compared with responses. `listed`: the field names that an item of the agent
- * list may use.
- */
+/** Fields of a configuration file that are compared with responses. `listed`: their names in the agent list. */
 const comparedFields = [
   { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
   { name: "framework", clause: "CFG-1", listed: ["framework"] },
@@ -33,37 +24,26 @@ const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
 /**
- * Requests one page of the agent list, and the health and one invoke of each agent that a file describes. The values
- * are only observed, because the document does not say that they must equal those of the file.
+ * Requests one page of the agent list, and the health and one invoke of each agent that a file describes. Only observes
+ * the values, because the document does not say that they must equal those of the file.
  */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,
   signal: AbortSignal,
 ): Promise<HostedObservations> {
-  const time = startRunClock({ clock: null, maxWaitMs, signal });
-  const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
-  const recorder = startRecorder();
-  const stop = (): void => void transport.close();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const pacer = startPacer(time, (each) => limitsOf(each, target));
-    const parts = { baseUrl: target.baseUrl, requestTarget: target, transport, recorder, pacer, time };
-    const key = mainKey(target);
-    if (key === null)
-      return { findings: files.map((file) => skippedRow(file, "the target has no key for general use")), requests: 0 };
-    const bounds = { ...defaultBounds, maxRequests: 1 + 2 * files.length };
-    const client = openClient({ ...parts, ...bounds, outages: noOutages, signal }, key).begin();
-    const redact = redactorWithAlteredKeys(secretsOf(target)).text;
-    const findings = await observeFiles(files, client);
+  const key = mainKey(target);
+  if (key === null)
+    return { findings: files.map((file) => skippedRow(file, "the target has no key for general use")), requests: 0 };
+  const redact = redactorWithAlteredKeys(secretsOf(target)).text;
+  const maxRequests = 1 + 2 * files.length;
+  return inShortSession({ target, key, maxRequests, maxWaitMs, signal }, async ({ client, recorder }) => {
+    const findings = await observeFiles(files, client.begin());
     return {
       findings: findings.map((each) => ({ ...each, reason: redact(each.reason ?? "") })),
       requests: recorder.sent(),
     };
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await transport.close();
-  }
+  });
 }
 
 async function observeFiles(files: readonly ConfigurationFile[], client: Client): Promise<ReportFinding[]> {
@@ -107,10 +87,7 @@ async function observeFile(file: ConfigurationFile, listing: Exchange, client: C
   });
 }
 
-/**
- * Finds the agent of a configuration file in the response of the list: by its id, or else by its name. Returns
- * `undefined` if it is not listed.
- */
+/** Finds the agent of a configuration file in the list, by its id or else by its name. */
 function listItemOf(file: ConfigurationFile, listing: Exchange): unknown {
   const data = getPath(envelopeContent(bodyJson(listing)), "data");
   const items: readonly unknown[] = Array.isArray(data) ? data : [];
@@ -122,10 +99,7 @@ function listItemOf(file: ConfigurationFile, listing: Exchange): unknown {
   return items.find(has(id, "agent_id", "id")) ?? items.find(has(agentName, "agent_name", "name"));
 }
 
-/**
- * Formats the value at a path of a response's JSON. Without a success response, formats the status or the problem
- * instead.
- */
+/** Formats the value at a path of a response's JSON, or the status or problem if there is no success response. */
 function formatResponseValue(exchange: Exchange, ...path: readonly string[]): string {
   const { answer } = exchange;
   if (answer.kind === "unanswered") return `no response (${answer.detail})`;

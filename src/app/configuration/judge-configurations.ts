@@ -4,7 +4,6 @@ import { type FileFinding, formatPath } from "../../rules/configuration/finding.
 import { judgeConfiguration } from "../../rules/configuration/judge.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { assembleReport, findingDetails, shortHash } from "../report/assemble-report.ts";
-import { packageVersion } from "../../base/package-root.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { NotARegularFile, readRegularFile } from "../../base/files/read-regular-file.ts";
 import { line } from "../../base/line.ts";
@@ -19,11 +18,7 @@ export interface HostedObservations {
 /** The requirement set from which on checks of configuration files count. */
 const firstRequirementSet = "1.2";
 
-/**
- * Judges agent configuration files, and returns one report on all of them. Sends nothing.
- *
- * @param hosted observations of the same agents on a target; default: none
- */
+/** Judges agent configuration files, and returns one report on all of them. Sends nothing. */
 export function judgeConfigurations(
   files: readonly ConfigurationFile[],
   started: Date,
@@ -31,7 +26,6 @@ export function judgeConfigurations(
 ): Report {
   const report = assembleReport({
     judging: {
-      version: packageVersion(),
       party: "file",
       requirements: latestRequirements,
       end: { kind: "planned" },
@@ -84,10 +78,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const filePlace = (file: string, place: Place) => ({ file, line: place.line, column: place.column });
 
-/**
- * Returns a finding for each agent id that an earlier file has, too. It is a note and no failure, because two versions
- * of one agent may share an id.
- */
+/** Returns a note for each agent id that an earlier file has. Two versions of one agent may share an id. */
 function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {
@@ -124,11 +115,7 @@ export interface ConfigurationFile {
   readonly source: Source;
 }
 
-/**
- * Reads an agent configuration file: JSON or YAML, depending on the file name's ending.
- *
- * @throws {UsageError} if it cannot be read or parsed; the message of a syntax error names its line and column
- */
+/** Reads an agent configuration file: JSON or YAML, depending on the file name's ending. */
 export function readConfiguration(name: string): ConfigurationFile {
   const notation = notationOf(name);
   if (notation === null)

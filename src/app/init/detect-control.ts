@@ -4,9 +4,7 @@ import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { HttpCall, ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/test-control.ts";
 
-/**
- * Address and token of a target's test control: the HTTP interface by which a test advances its clock or issues keys.
- */
+/** Access to a target's test control, by which a test advances its clock or issues keys. */
 export interface ControlAccess {
   readonly baseUrl: string;
   readonly token: string;
@@ -24,8 +22,7 @@ export type DetectedControl =
   | { readonly kind: "absent"; readonly why: string };
 
 /**
- * Looks for the test control of a target, by GET requests alone. If there is one, also returns the parts of a target
- * file that use it.
+ * Looks for the test control of a target, and returns the parts of a target file that use it. Sends only GET requests.
  */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
@@ -38,10 +35,7 @@ export async function detectControl({ baseUrl, token, variable, network }: Contr
   }
 }
 
-/**
- * Returns the parts of a target file that use a test control. `token` is a reference to an environment variable, such
- * as `${CONTROL_TOKEN}`.
- */
+/** Returns the parts of a target file that use a test control. `token` is a reference such as `${CONTROL_TOKEN}`. */
 function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string, token: string): ControlParts {
   const callOf = (path: string, body: HttpCall["body"]): HttpCall => ({
     method: "POST",
@@ -66,8 +60,8 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
 const deployedAgentId = "newcomer";
 
 /**
- * Returns the HTTP calls that cause each deployment event. Updates happen to the agent for webhook tests, or else to
- * the agent that answers.
+ * Returns the calls that cause each deployment event. Updates happen to the webhook agent, or else to the answering
+ * one.
  */
 function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,

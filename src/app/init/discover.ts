@@ -2,25 +2,16 @@ import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { envelopeContent } from "../../evidence/envelope.ts";
 import { agentIds, type DiscoveryResult, discoverTarget } from "../../run/discovery/discover-target.ts";
-import { defaultBounds } from "../../run/plan/bounds.ts";
-import { limitsOf } from "../../run/plan/key-limits.ts";
-import { type Client, openClient } from "../../run/send/client.ts";
-import { startPacer } from "../../run/send/pacer.ts";
-import { noOutages } from "../../run/send/outages.ts";
-import { startRecorder } from "../../run/send/recorder.ts";
+import type { Client } from "../../run/send/client.ts";
+import { inShortSession } from "../../run/send/short-session.ts";
 import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";
-import { startRunClock } from "../../run/time/run-clock.ts";
 import { healthStatuses } from "../../spec/events.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { openTransport } from "../../wire/transport.ts";
 
 /** An agent in the target's list, and the health that the target reports for it. */
 export interface DiscoveredAgent {
   readonly id: string;
-  /**
-   * The agent's health status. `null` if its health was not requested, or the response has no status that the document
-   * defines.
-   */
+  /** The agent's health; `null` if it was not requested, or is none that the document defines. */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's list item mentions an entrypoint with a tag that ends in `_stream`. */
   readonly mentionsStream: boolean;
@@ -35,9 +26,7 @@ export interface DiscoveredTarget {
   readonly hasAllAgents: boolean;
   /** Tier of the key, derived from the rate-limit headers; `null` if they fit no tier. */
   readonly tier: string | null;
-  /**
-   * A short description, for the user, of the agent list's response, of the usage response, and of an error response.
-   */
+  /** How the target formats its agent list, its usage response, and an error. */
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
@@ -46,16 +35,10 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxListedAgents = 50;
-/**
- * Maximum number of agents whose health is requested. Rate limits do not apply to health requests, but the user waits
- * for them.
- */
+/** Rate limits do not apply to health requests, but the user waits for them. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/**
- * Longest total time that discovery waits because of rate limits. It is just over a minute, after which an exhausted
- * key may send again.
- */
+/** Just over a minute, after which an exhausted key may send again. */
 const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
@@ -69,40 +52,18 @@ export interface InitDiscoveryOptions {
 }
 
 /** Finds the agents of a target, their health and the tier of its key. Sends only GET requests. */
-export async function discoverForInit({
-  target,
-  key,
-  messages,
-  signal,
-  onWait,
-}: InitDiscoveryOptions): Promise<InitDiscovery> {
-  const time = startRunClock({ clock: null, maxWaitMs, signal, onWait });
-  const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
-  const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const recorder = startRecorder();
-  const stop = (): void => void transport.close();
-  signal.addEventListener("abort", stop, { once: true });
+export async function discoverForInit({ messages, ...options }: InitDiscoveryOptions): Promise<InitDiscovery> {
+  const { target, key, signal } = options;
   try {
-    const context = {
-      baseUrl: target.baseUrl,
-      requestTarget: target,
-      transport,
-      recorder,
-      pacer,
-      time,
-      outages: noOutages,
-      signal,
-    };
-    const client = openClient({ ...context, ...defaultBounds, maxRequests, readOnly: true }, key);
-    const discovered = await discoverTarget(client, target, true);
-    if (discovered.kind !== "ready")
-      return signal.aborted ? interruptedResult : { ...discovered, sentence: messages.reason(discovered.sentence) };
-    const responses = await requestDetails(client, discovered);
-    return {
-      kind: "found",
-      target: describeResponses({ ...responses, tier: pacer.detectedTier(key) }),
-      requests: recorder.sent(),
-    };
+    const session = { ...options, maxRequests, maxWaitMs, readOnly: true };
+    return await inShortSession(session, async ({ client, pacer, recorder }): Promise<InitDiscovery> => {
+      const discovered = await discoverTarget(client, target, true);
+      if (discovered.kind !== "ready")
+        return signal.aborted ? interruptedResult : { ...discovered, sentence: messages.reason(discovered.sentence) };
+      const responses = await requestDetails(client, discovered);
+      const found = describeResponses({ ...responses, tier: pacer.detectedTier(key) });
+      return { kind: "found", target: found, requests: recorder.sent() };
+    });
   } catch (error) {
     if (signal.aborted) return interruptedResult;
     if (error instanceof RequestBudgetExhausted || error instanceof WaitRefused || error instanceof TargetUnavailable)
@@ -111,9 +72,6 @@ export async function discoverForInit({
         sentence: `Discovery was not completed: ${messages.reason(error.skipReason.reason)}.`,
       };
     throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await transport.close();
   }
 }
 

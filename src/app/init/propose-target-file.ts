@@ -35,19 +35,13 @@ export interface AnswersBeforeDiscovery {
 /** Name of the only key in the target file. */
 const keyName = "main";
 
-/**
- * Ids of the agents to name in the target file: one that answers requests, and one that streams. `null`: no such agent
- * is known.
- */
+/** Ids of the agents to name in the target file; `null` if no such agent is known. */
 export interface ChosenAgents {
   readonly answering: string | null;
   readonly streaming: string | null;
 }
 
-/**
- * Roles that an agent plays if a request has a certain query. `agent`: whether the answering or the streaming agent
- * gets that query.
- */
+/** Roles that an agent plays on a certain query. `agent`: whether the answering or the streaming agent gets it. */
 export const promptRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -72,8 +66,8 @@ export interface AnswersAfterDiscovery {
 }
 
 /**
- * Suggests agents for the target file. To answer: the first healthy agent, or else a degraded one, or else the first.
- * To stream: one of these whose list item has a `_stream` tag.
+ * Suggests agents for the target file. To answer: a healthy agent, or else a degraded one, or else the first. To
+ * stream: one of these whose list item has a `_stream` tag.
  */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
@@ -82,10 +76,7 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/**
- * Returns a target file made of the user's answers and of discovered facts. It names the environment variable of the
- * key, and never contains the key.
- */
+/** Returns a target file made of the user's answers and of discovered facts. It never contains the key. */
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: AnswersBeforeDiscovery,
   discovered: DiscoveredTarget,
@@ -143,8 +134,8 @@ function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick
 }
 
 /**
- * Returns the path of the target file's JSON schema, relative to the target file. Prefers the schema of an installed
- * package. Returns `null` if there is none, as for the standalone binary outside a project.
+ * Returns the path of the JSON schema, relative to the target file, preferably that of an installed package. Returns
+ * `null` if there is none, as for the standalone binary outside a project.
  */
 function relativeSchemaPath(out: string): string | null {
   const folder = dirname(resolve(out));

@@ -9,8 +9,8 @@ import type { Probe } from "../../run/probe.ts";
 /** The checks that failed in a saved report, in the form in which a run selects checks. */
 export interface FailedChecks {
   /**
-   * Ids of the failed checks, and of checks that these repeat for later requests. An id that is that of a clause selects
-   * all checks of this clause. So does the clause of a check that this version does not have.
+   * Ids of the failed checks, and of checks that these repeat for later requests. The id of a clause selects all its
+   * checks, and stands for a check that this version does not have.
    */
   readonly only: readonly string[];
   /** All suites. The probes that had recorded the exchanges of a failed check are companions of this check. */
@@ -27,7 +27,6 @@ export const hasFailed = ({ report }: ReportDocument): boolean => report.finding
 /**
  * Returns the checks of a saved report that were broken, or that the harness failed to judge.
  *
- * @param file name of the report, for error messages
  * @throws {UsageError} if nothing failed, or if the report is not that of a run against a server
  */
 export function failedChecks(

@@ -6,10 +6,11 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
+import type { ProbeRun } from "../../run/probe-run.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { countsIn } from "../../spec/requirements.ts";
-import { findingRowOf } from "../report/run-report.ts";
+import { findingRowOf } from "../report/findings.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
@@ -22,10 +23,7 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /**
-   * Called if rate-limit headers do not show the tier of the main key. Returns the tier, for example from the user;
-   * `null` if it stays unknown.
-   */
+  /** Called if headers do not show the tier of the main key. Returns the tier; `null` if it stays unknown. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
@@ -46,21 +44,12 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
 /** The redacted result of a run, and the target that the run judged. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/**
- * Maximum number of connections of a run against the embedded server. It allows for two file descriptors each, because
- * client and server share this process.
- */
+/** Client and server share this process, so each connection of the embedded server needs two file descriptors. */
 const maxEmbeddedConnections = 128;
-/**
- * Maximum number of connections of a run against another target than the embedded server, apart from those that test
- * concurrency limits.
- */
+/** Maximum number of connections to another target, apart from those that test concurrency limits. */
 const maxTargetConnections = 32;
 
-/**
- * Returns how many connections a run may open at the same time, including those that test the largest concurrency
- * limit.
- */
+/** Returns how many connections a run may open at the same time. */
 export const connectionsOfRun = (target: Target | null): number =>
   target === null
     ? maxEmbeddedConnections
@@ -68,7 +57,7 @@ export const connectionsOfRun = (target: Target | null): number =>
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
 /**
- * Runs the selected suites against a target, or against a new embedded server, and judges the result. Writes no files.
+ * Runs the selected suites against a target, or against a new embedded server, and judges the result.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
  */
@@ -91,11 +80,9 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // A run announces its keys on this machine, so that runs with the same keys notice each other. The embedded
-        // server's keys are used by no other run.
+        // Runs with the same keys notice each other. No other run uses the keys of the embedded server.
         announces: named !== null,
-        onPlan: (probes) => events.onPlan?.(probes),
-        onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),
+        ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),
         ...(provided.kind === "failed" && { obstacle: provided.sentence }),
         ...(failFast && { stopsAt: stopsAt(failFast.known, options) }),
@@ -108,6 +95,12 @@ export async function judgeTarget({
     await close();
   }
 }
+
+/** Returns the options of a run that report its progress to the callbacks. */
+export const progressOptions = ({ onPlan, onProbe }: Pick<RunEvents, "onPlan" | "onProbe">) => ({
+  onPlan: (probes: number): void => onPlan?.(probes),
+  onProbe: ({ planned }: ProbeRun): void => onProbe?.(planned.probe.name),
+});
 
 /** Returns a function that tells whether a breach is one of a must clause that counts, and no known failure. */
 const stopsAt =

@@ -11,22 +11,20 @@ import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /**
- * Creates a redactor for secrets. It also redacts the altered keys that a run sends to test their rejection, and spares
- * words that every report contains.
+ * Creates a redactor that also redacts altered keys, which a run sends to test their rejection. It spares words that
+ * every report contains.
  */
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
 /**
- * From this length on, the redactor recognizes an altered key by the unchanged part of the key. Altered forms of
- * shorter keys are listed.
+ * From this length on, an altered key is recognized by its unchanged part. Altered forms of shorter keys are listed.
  */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
 /**
- * Returns the altered forms of a short key, such as the key without its last character. They must be redacted, because
- * they reveal most of the key.
+ * Returns the altered forms of a short key, such as the key without its last character. They reveal most of the key.
  */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minRecognizedLength) return [];
@@ -37,8 +35,8 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
 }
 
 /**
- * Finds secrets that the target generated, such as API keys, in its responses. Leaves out webhook secrets that the
- * harness generated, which evidence keeps.
+ * Finds secrets that the target generated, such as API keys, in its responses. Evidence keeps the webhook secrets that
+ * the harness generated.
  */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
@@ -54,10 +52,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/**
- * Secrets are searched in this many levels of a response's JSON. A valid response has few levels, but a hostile one may
- * have millions.
- */
+/** Levels of a response's JSON that are searched. A hostile response may have millions. */
 const maxSearchDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
@@ -70,8 +65,8 @@ function secretsWithin(value: unknown, depth: number): string[] {
 }
 
 /**
- * Whether some characters occur in texts that every report contains, such as clause ids. They are not redacted, even if
- * a key contains them, because reports would become unreadable.
+ * Whether some characters occur in texts that every report contains, such as clause ids. Redacting them would make
+ * reports unreadable.
  *
  * @param gram consecutive characters in lower case
  */

@@ -8,32 +8,20 @@ import type { Target } from "../../target/target.ts";
 
 // This module must not import the suites, which load slowly: commands that only show a report import this module.
 
-/**
- * `name` replaces the secrets of webhooks in redacted texts. `variable` is the shell variable that replaces them in
- * printed commands.
- */
+/** `name` replaces webhook secrets in redacted texts, and the shell variable in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/**
- * Whether a secret has at least 12 characters and a digit. Other secrets may be common words, so redacting them would
- * damage unrelated texts.
- */
+/** Whether a secret has at least 12 characters and a digit. Redacting common words would damage unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
-/**
- * Removes webhook secrets from a report and its evidence before they are shown. `evidence.json` keeps the secrets, so that signatures can
- * be checked again.
- */
+/** Removes webhook secrets from a report and its evidence. `evidence.json` keeps them, to check signatures again. */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
-/**
- * Removes webhook secrets from a report, and from each part of its evidence when that part is first read. Results of
- * probes are long and rarely shown.
- */
+/** Removes webhook secrets from a report, and from each part of its evidence when that part is first read. */
 export function withoutWebhookSecretsOnRead(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,
@@ -66,10 +54,8 @@ const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
   redactorFor(exchanges.flatMap(webhookSecretsIn));
 
 /**
- * Removes webhook secrets from a report. Finds them by a search in the text of the evidence, which is faster than
- * parsing it.
- *
- * @param text content of `evidence.json`, where request bodies are JSON inside JSON strings
+ * Removes webhook secrets from a report. A search in the text of `evidence.json` is faster than parsing it. Request
+ * bodies are JSON inside JSON strings there.
  */
 export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
@@ -77,10 +63,7 @@ export function withoutWebhookSecretsOfText(report: Report, text: string): Repor
   return redactorFor(secrets).deep(report);
 }
 
-/**
- * Returns the secret that a request to create a webhook contains, as a list of one. The list is empty for any other
- * request.
- */
+/** Returns the secret that a request to create a webhook contains, as a list of one; empty for any other request. */
 export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
   const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;

@@ -16,10 +16,7 @@ export interface AvailableEngines {
   readonly missing: (engine: EngineName) => SkipText | null;
 }
 
-/**
- * Finds the installed load engines. autocannon is a dependency of this package, so it is always installed; k6 is
- * optional.
- */
+/** Finds the installed load engines. autocannon is a dependency of this package, and k6 is optional. */
 export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
   return problem === null
@@ -30,10 +27,7 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/**
- * Removes k6 from the available engines if its network settings cannot reach the target. `null`: the embedded server,
- * which every engine can reach.
- */
+/** Removes k6 if its network settings cannot reach the target. Every engine reaches the embedded server (`null`). */
 export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6CannotReach(target);
   if (cannot === null) return { names, missing };

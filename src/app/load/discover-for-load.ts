@@ -1,49 +1,33 @@
 import { type HarnessLimit, harnessLimitOf } from "../../base/harness-limit.ts";
-import { defaultBounds } from "../../run/plan/bounds.ts";
-import { type Client, openClient } from "../../run/send/client.ts";
+import type { Client } from "../../run/send/client.ts";
 import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts";
 import { discoverTarget } from "../../run/discovery/discover-target.ts";
 import { withDerivedRoles } from "../../run/discovery/derived-roles.ts";
 import { mainKey, type Need } from "../../run/plan/needs.ts";
-import { startPacer } from "../../run/send/pacer.ts";
-import { noOutages } from "../../run/send/outages.ts";
-import { startRecorder } from "../../run/send/recorder.ts";
+import { inShortSession } from "../../run/send/short-session.ts";
 import { noUsableKey } from "../../run/run.ts";
-import { limitsOf } from "../../run/plan/key-limits.ts";
-import { startRunClock } from "../../run/time/run-clock.ts";
 import { withConfirmedFreshness } from "../../target/control-calls.ts";
 import { type Target, withDetectedTier } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
-import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
-/**
- * The result of discovery before a load: the target with its agents and the tier of its key, or the reason why no load
- * can be sent.
- */
+/** The target with its agents and the tier of its key, or the reason why no load can be sent. */
 export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /**
-       * Names of the keys that discovery used, each with the end of that use (`performance.now()`). They pause before
-       * the first trial.
-       */
+      /** Names of the keys that discovery used, each with the end of that use (`performance.now()`). */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/**
- * Longest total time that discovery waits because of rate limits. Discovery sends too few requests to exhaust a minute
- * limit.
- */
+/** Longest total time that discovery waits because of rate limits, which it can hardly exhaust. */
 const maxWaitMs = 5000;
+const maxRequests = 20;
 
 /**
- * Finds what the target lacks: an agent that answers, the tier of the main key, and slow agents if needed. Sends a few
- * requests with the main key, or only a health request if nothing is missing.
- *
- * @param needed requirements of the chosen scenarios, such as a slow agent
+ * Finds what the target lacks: an agent that answers, the tier of the main key, and slow agents if `needed`. Sends a
+ * few requests with the main key, or only a health request if nothing is missing.
  */
 export async function discoverForLoad(
   named: Target,
@@ -55,48 +39,28 @@ export async function discoverForLoad(
   const target = await withConfirmedFreshness(provided.target);
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
-  const time = startRunClock({ clock: null, maxWaitMs, signal });
   let limit: HarnessLimit | null = null;
-  const transport = openTransport({
-    now: time.now,
-    clockOffsetMs: time.clockOffsetMs,
-    network: target.network,
-    onHarnessLimit: (met) => (limit ??= met),
-  });
-  // A callback sets `limit`, which TypeScript does not see: it would narrow the type of `limit` to `null` outside a
-  // function.
+  // A callback sets `limit`, which TypeScript does not see: outside a function, it would take `limit` for `null`.
   const limitMet = (): HarnessLimit | null => limit;
-  const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const parts = {
-    baseUrl: target.baseUrl,
-    requestTarget: target,
-    transport,
-    recorder: startRecorder(),
-    pacer,
-    time,
-    outages: noOutages,
-  };
-  const stop = (): void => void transport.close();
-  signal.addEventListener("abort", stop, { once: true });
+  const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
+  const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };
   try {
-    const client = openClient({ ...parts, ...defaultBounds, maxRequests: 20, signal }, key);
-    const discovered = await discoverAgentAndTier(target, client, () => pacer.detectedTier(key));
-    const met = limitMet();
-    if (met !== null) return { kind: "harness limit", limit: met };
-    if (discovered.kind !== "ready") return discovered;
-    const sentBefore = parts.recorder.executions();
-    const withRoles = await withDerivedRoles(client, discovered.target, { time, signal, needed });
-    const isUsed = parts.recorder.executions() > sentBefore;
-    return { kind: "ready", target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
+    return await inShortSession(session, async ({ client, pacer, recorder, time }): Promise<LoadDiscovery> => {
+      const discovered = await discoverAgentAndTier(target, client, () => pacer.detectedTier(key));
+      const met = limitMet();
+      if (met !== null) return { kind: "harness limit", limit: met };
+      if (discovered.kind !== "ready") return discovered;
+      const sentBefore = recorder.executions();
+      const withRoles = await withDerivedRoles(client, discovered.target, { time, signal, needed });
+      const isUsed = recorder.executions() > sentBefore;
+      return { kind: "ready", target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
+    });
   } catch (error) {
     if (signal.aborted) return { kind: "interrupted" };
     const met = limitMet() ?? harnessLimitOf(error);
     if (met !== null) return { kind: "harness limit", limit: met };
     if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
     throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await transport.close();
   }
 }
 

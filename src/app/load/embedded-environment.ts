@@ -1,5 +1,4 @@
-import { plainNetwork } from "../../base/network/network.ts";
-import { performance } from "node:perf_hooks";
+import { type Network, plainNetwork } from "../../base/network/network.ts";
 
 import type { TierLimits, TierName } from "../../spec/tiers.ts";
 import type { LoadEnvironment, TrialSetup } from "../../load/run-trials.ts";
@@ -13,25 +12,20 @@ import type { Scenario } from "../../load/scenarios.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 
-export interface EmbeddedEnvironment extends LoadEnvironment {
-  readonly close: () => Promise<void>;
-}
+/** The server, keys and clock of load trials. The caller must call `close`. */
+export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
 /** How long to wait, after the load of a trial, for webhook deliveries that have not arrived yet. */
 const deliveryTimeoutMs = 15_000;
 
-/**
- * Returns the rate limits of a tier on the embedded server. For the enterprise tier, a scenario may define its own
- * limits.
- */
+/** Returns the rate limits of a tier on the embedded server. A scenario may define those of the enterprise tier. */
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
 /**
- * Prepares the embedded server as the target of load trials. Its process starts with the first trial, and each trial
- * gets new keys.
+ * Prepares the embedded server for load trials. Its process starts with the first trial, and each trial gets new keys.
  */
-export function openEmbeddedEnvironment(patches: readonly PatchName[]): EmbeddedEnvironment {
+export function openEmbeddedEnvironment(patches: readonly PatchName[]): ClosableEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;
   const served = (own: TierLimits | null): Promise<ReferenceProcess> =>
@@ -60,7 +54,7 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Embedded
         network: plainNetwork,
       },
       instrumentation: {
-        receiver: needsReceiver ? await (receiver ??= startLocalReceiver()) : null,
+        receiver: needsReceiver ? await (receiver ??= startLoadReceiver("127.0.0.1:0", null)) : null,
         rssBytes: server.rssBytes,
         deliveryTimeoutMs,
       },
@@ -91,10 +85,16 @@ const embeddedAgents = ({ agents }: ReferenceProcess): TrialSetup["target"]["age
   failing: agents.failing,
 });
 
-const startLocalReceiver = (): Promise<Receiver> =>
+/** Starts a receiver of the harness for the deliveries of load trials. */
+export const startLoadReceiver = (
+  listen: string,
+  publicUrl: string | null,
+  network: Network = plainNetwork,
+): Promise<Receiver> =>
   startReceiver({
-    listen: "127.0.0.1:0",
-    publicUrl: null,
+    listen,
+    publicUrl,
+    network,
     time: { now: () => performance.now(), clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 },
     storage: loadStorage,
   });

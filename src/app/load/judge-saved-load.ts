@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
-import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndFromReason } from "../../report/model/verdict.ts";
 import { parseAs } from "../../base/parsing.ts";
@@ -21,11 +20,9 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Judges saved load evidence, and returns its report. Reads files of `conformance load`, logs of k6 pods, or the folder
- * of a load report.
+ * Judges saved load evidence: files of `conformance load`, logs of k6 pods, or the folder of a load report.
  *
  * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of the load
- * @throws {UsageError} if the evidence cannot be read
  */
 export function judgeSavedLoad(
   paths: readonly string[],
@@ -43,10 +40,7 @@ const evidenceOf = (kept: readonly SavedTrialOutcome[]): Map<string, LoadEvidenc
     ),
   );
 
-/**
- * Assembles the report of saved load evidence. The report has no name for the target, because the evidence contains
- * none.
- */
+/** The evidence does not name its target. */
 function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const spans = kept.flatMap(({ outcome }) => {
@@ -60,7 +54,6 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
   return assembleLoadReport(
     kept.map(({ outcome }) => outcome),
     {
-      version: packageVersion(),
       requirements,
       target: { name: "kept load evidence", baseUrl: "", tiers: {} },
       started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
@@ -72,10 +65,7 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
   );
 }
 
-/**
- * The judgement of one trial's saved evidence, and the evidence file's name. If several files were merged, the name is
- * that of the first.
- */
+/** The judgement of one trial's saved evidence, and the name of its first evidence file. */
 export interface SavedTrialOutcome {
   readonly outcome: TrialResult;
   readonly file: string;
@@ -86,13 +76,7 @@ interface EvidenceFile {
   readonly evidence: LoadEvidence;
 }
 
-/**
- * Judges the trials in saved evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load
- * report. Files with the same scenario, tier and engine are parts of one trial.
- *
- * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of a trial
- * @throws {UsageError} if a file cannot be read
- */
+/** Judges the trials in saved evidence. Files with the same scenario, tier and engine are parts of one trial. */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedTrialOutcome[] {
   const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
@@ -128,8 +112,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // A pod's log has a line of JSON for each request, often a million. It is recognized by its line beginning, because
-  // JSON.parse needs 0.2 s to reject it.
+  // A pod's log has a line of JSON for each request, often a million. `JSON.parse` needs 0.2 s to reject it.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

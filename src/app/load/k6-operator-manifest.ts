@@ -9,11 +9,7 @@ import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import type { LoadPlan } from "./plan-load.ts";
 import { loadAgentsOf } from "./target-environment.ts";
 
-/**
- * Returns a Kubernetes manifest with which the k6-operator sends a planned load. The plan must have exactly one trial.
- *
- * @throws {UnsendableLoadError} if the plan has several trials, or the target lacks what the scenario needs
- */
+/** Returns a Kubernetes manifest with which the k6-operator sends a planned load of exactly one trial. */
 export function k6OperatorManifest(
   { trials, tiers }: LoadPlan,
   target: Target,

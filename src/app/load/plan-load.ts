@@ -19,10 +19,7 @@ import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 export interface LoadParameters {
   /** Names of the scenarios to send. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
-  /**
-   * The load engine. `first`: the engine that each scenario prefers. `in turns`: k6 and autocannon alternate from
-   * scenario to scenario.
-   */
+  /** The load engine. `first`: the one that each scenario prefers. `in turns`: k6 and autocannon alternate. */
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes among which the load of each trial is divided. */
   readonly segments: number;
@@ -68,10 +65,8 @@ export interface LoadPreview {
 }
 
 /**
- * Plans the trials of a load.
+ * Plans the trials of a load. The target `null` stands for the embedded server.
  *
- * @param target `null`: the embedded server
- * @param engines the available engines
  * @throws {UnsendableLoadError} if a scenario is unknown, no key has a known tier, or no trial is possible
  */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
@@ -92,8 +87,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
 }
 
 /**
- * Checks the load parameters before anything is sent. As long as no key has a known tier, only scenarios and engine can
- * be checked.
+ * Checks the load parameters before anything is sent: only scenarios and engine, as long as no key has a known tier.
  *
  * @throws {UnsendableLoadError} if no load can be sent with these parameters
  */
@@ -147,15 +141,10 @@ function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/**
- * How long a key pauses between two trials: a minute and one second. Afterwards, no earlier request counts in a minute
- * window.
- */
+/** How long a key pauses between two trials, so that no earlier request counts in a minute window. */
 const keyPauseSeconds = 61;
 
-/**
- * Summarizes a planned load for the user. Leaves out trials for which something is missing, because they are skipped.
- */
+/** Summarizes a planned load for the user, without the trials that will be skipped. */
 export function previewLoad(
   plan: LoadPlan,
   target: Target | null,
@@ -180,18 +169,10 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/**
- * Default scenarios of a load on any other target. They are few, because without a test clock, a key pauses for a
- * minute between two scenarios.
- */
+/** Few, because a key without a test clock pauses for a minute between two scenarios. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
-/**
- * Returns the scenarios with the given names, without duplicates. An empty list of names stands for the default
- * scenarios.
- *
- * @throws {UnsendableLoadError} if a scenario is unknown; the message suggests similar names
- */
+/** Returns the scenarios with the given names, without duplicates; the default scenarios for an empty list. */
 export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
   if (names === "all") return allScenarios;
   const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosInRealTime : defaultScenarios;
@@ -215,10 +196,7 @@ function similarNames(name: string): string[] {
 const isSimilar = (name: string, typed: string, words: readonly string[]): boolean =>
   words.some((word) => word.length > 2 && name.includes(word)) || editDistance(name, typed.toLowerCase()) <= 3;
 
-/**
- * Returns the Levenshtein distance of two texts: how many letters to insert, delete or replace to turn one into the
- * other.
- */
+/** Returns the Levenshtein distance: how many letters to insert, delete or replace to make one text of the other. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [at, letter] of Array.from(one).entries()) {

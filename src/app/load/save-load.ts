@@ -11,7 +11,6 @@ import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
 import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../report/load-report.ts";
-import { packageVersion } from "../../base/package-root.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
 /** The report and evidence of a load, without secrets, and where they were written. */
@@ -19,28 +18,20 @@ export interface RedactedLoad {
   readonly document: ReportDocument;
   /** SHA-256 digest of each evidence file, by file name, for a signed statement about the load. */
   readonly digests: Digests;
-  /**
-   * Folder of the written files: a temporary folder if the requested one could not be written. `null` if nothing was
-   * written.
-   */
+  /** Folder of the written files, or a temporary folder if that failed; `null` if nothing was written. */
   readonly folder: string | null;
 }
 
-/**
- * Collects the results of load trials, without secrets. `add` writes a trial's evidence at once; `finish` writes the
- * report.
- */
+/** Collects the results of load trials. `add` writes a trial's evidence at once; `finish` writes the report. */
 export interface LoadWriter {
   readonly add: (outcome: TrialResult) => void;
   readonly finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">) => RedactedLoad;
 }
 
 /**
- * Creates a writer for the results of a load.
+ * Creates a writer for the results of a load. The target `null` stands for the embedded server.
  *
- * @param target its secrets are redacted; `null` stands for the embedded server, which has none
  * @param wantedFolder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
- * @param requirements the requirement set to judge by
  * @param onProblem called with a sentence if writing fails
  */
 export function openLoadWriter(
@@ -58,8 +49,7 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // If this file went into a temporary folder, later files go there as well. If both folders failed, the next file
-    // tries the same folder again.
+    // Later files follow this one into a temporary folder. If both folders failed, the next file tries again.
     folder = written.folder ?? folder;
   };
   return {
@@ -78,7 +68,6 @@ export function openLoadWriter(
       const report = redact(
         assembleLoadReport(outcomes, {
           ...occasion,
-          version: packageVersion(),
           requirements,
           target: { ...loadReportTarget(target), ...(target !== null && { roles: describeRoles(target) }) },
           finished: new Date(),
@@ -91,10 +80,7 @@ export function openLoadWriter(
   };
 }
 
-/**
- * Returns the end of the run for the report on a load that was not sent. Returns `null` if there is no report, because
- * parameters were invalid or the user declined.
- */
+/** Returns the end of the run for the report on a load that was not sent; `null` if there is no such report. */
 export function runEndWithoutLoad(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

@@ -1,8 +1,9 @@
 import { newestRequirements } from "../../spec/requirements.ts";
 import type { LoadProgress } from "../../load/engine.ts";
-import { runTrials, type TrialResult, type LoadEnvironment } from "../../load/run-trials.ts";
+import { runTrials, type TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
+import type { Report } from "../../report/model/report.ts";
 import { runEndFromReason } from "../../report/model/verdict.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
@@ -21,7 +22,7 @@ import {
   planLoad,
 } from "./plan-load.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
-import { openEmbeddedEnvironment } from "./embedded-environment.ts";
+import { type ClosableEnvironment, openEmbeddedEnvironment } from "./embedded-environment.ts";
 import {
   type AvailableEngines,
   enginesByName as sendingEngines,
@@ -40,19 +41,13 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly patches?: readonly Patch[];
   /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /**
-   * When a request last used the target's keys (`performance.now()`), so that they pause long enough. Default: `null`,
-   * for keys not used before.
-   */
+  /** When a request last used the target's keys (`performance.now()`). Default: `null`, for unused keys. */
   readonly usedAtMs?: number | null;
   /** Whether the user allows only GET requests. Then no load is sent. */
   readonly readOnly?: boolean;
   /** Turns skip reasons into sentences. The command line names its flags in them, and the library its options. */
   readonly messages: Messages;
-  /**
-   * Returns whether the user agrees to the load. Called only for a target that is not on loopback, which gets no load
-   * without this function.
-   */
+  /** Returns whether the user agrees to the load. A target that is not on loopback gets no load otherwise. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
   /** Returns the file for the HTML page that k6 itself writes about a trial. Returns `null` if no page is wanted. */
@@ -67,18 +62,14 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /**
-   * The report which says that no load was sent. `null` if there is none, because parameters were invalid or the user
-   * declined.
-   */
+  /** The report that no load was sent; `null` if parameters were invalid or the user declined. */
   readonly kept: RedactedLoad | null;
 }
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
- * Sends load and judges the rate limits by the responses. Discovers the target, plans the trials, asks for consent,
- * runs the trials one by one, and saves the evidence of each at once.
+ * Sends load and judges the rate limits by the responses.
  *
  * @param folder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
  */
@@ -106,18 +97,12 @@ export async function sendLoad(
 export interface PreparedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /**
-   * Runs the given trials, which must be in the plan, and writes their report into the folder. May be called again for
-   * the same trials.
-   */
+  /** Runs trials of the plan, and writes their report into the folder. May be called again for the same trials. */
   readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<RedactedLoad>;
   readonly close: () => Promise<void>;
 }
 
-/**
- * Discovers the target, plans the trials and asks for consent. The caller then runs the trials, and may repeat them on
- * the same server.
- */
+/** Discovers the target, plans the trials and asks for consent. The caller then runs the trials, perhaps repeatedly. */
 export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -182,7 +167,7 @@ interface TrialsContext extends Pick<SendLoadOptions, "dashboardOf" | "messages"
   readonly parameters: LoadParameters;
   readonly plan: LoadPlan;
   readonly engines: AvailableEngines;
-  readonly environment: ReturnType<typeof createEnvironment>;
+  readonly environment: ClosableEnvironment;
   readonly events: LoadEvents;
   readonly signal: AbortSignal;
 }
@@ -232,12 +217,13 @@ async function runAndSaveTrials(
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }
 
+/** Returns how many requests a load after a run may send: `maxRequests` minus the requests of the run. */
+export const requestsLeft = (maxRequests: number | null, { requests }: Report): number =>
+  maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
+
 /** Callbacks that report the progress of a load. */
 export interface LoadEvents {
-  /**
-   * Called before the first trial. The target includes the keys that its test control issued; `null`: the embedded
-   * server.
-   */
+  /** Called before the first trial. The target, `null` if embedded, has the keys that its test control issued. */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
@@ -259,15 +245,11 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/** The server, keys and clock of load trials. The caller must call `close`. */
-export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
-
 /**
- * Creates the environment of load trials: server, keys and clock. Starts and sends nothing yet.
+ * Creates the environment of load trials. Starts and sends nothing yet. The target `null` stands for the embedded
+ * server.
  *
- * @param target `null`: the embedded server, with faults and variants applied
- * @param used when each key was last used (`performance.now()`), by key name; ignored for the embedded server, which
- *   creates new keys
+ * @param used when each key was last used (`performance.now()`), by key name
  */
 export const createEnvironment = (
   target: Target | null,

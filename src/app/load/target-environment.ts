@@ -1,21 +1,15 @@
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { performance } from "node:perf_hooks";
 
 import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
-import { type LoadEnvironment, missingRequirement, type TrialSetup } from "../../load/run-trials.ts";
+import { missingRequirement, type TrialSetup } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
-import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
+import type { Receiver } from "../../receiver/receiver.ts";
+import { type ClosableEnvironment, startLoadReceiver } from "./embedded-environment.ts";
 import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { roleRequestsOf } from "../../target/own-request.ts";
-import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
-import {
-  withRepeatedAdvance,
-  type FollowingClock,
-  followRealTime,
-  serverTimeReader,
-  isStandingClock,
-} from "./trial-clock.ts";
+import { roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { controlTrialClock } from "./trial-clock.ts";
 import { watchForDisturbances } from "./trial-disturbances.ts";
 
 /** The rate limits of a tier, and the one or two keys of this tier that send the load. */
@@ -25,10 +19,6 @@ export interface TierKeys {
   readonly main: TargetKey;
   /** A second key of the tier; `null` if the target has only one. */
   readonly second: TargetKey | null;
-}
-
-export interface TargetEnvironment extends LoadEnvironment {
-  readonly close: () => Promise<void>;
 }
 
 const deliveryTimeoutMs = 30_000;
@@ -49,17 +39,20 @@ export function tierKeysOf(target: Target): TierKeys[] {
 /**
  * Prepares the user's target, with its clock and keys, for load trials.
  *
- * @param used when each key was last used (`performance.now()`), by key name; such a key pauses before the first
+ * @param used when each key was last used (`performance.now()`), by key name; such a key pauses before its first
  *   trial
  */
-export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
+export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
   const announced = announceRun(target);
   const clock = target.clock === null ? null : controlTrialClock(target, target.clock);
+  const { webhooks } = target;
   let receiver: Promise<Receiver> | null = null;
   const receiverOf = async (trial: LoadTrial): Promise<Receiver | null> =>
-    needsReceiver(trial) ? (receiver ??= startTargetReceiver(target)) : null;
+    needsReceiver(trial)
+      ? (receiver ??= startLoadReceiver(webhooks?.listen ?? "127.0.0.1:0", webhooks?.publicUrl ?? null, target.network))
+      : null;
   const keysOf = (trial: LoadTrial): readonly TargetKey[] => keysOfTrial(trial, tiers.get(trial.tier) ?? null);
 
   const setUp = async (trial: LoadTrial): Promise<TrialSetup> => {
@@ -70,17 +63,10 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // With webhooks, a test clock may lag behind real time: some targets respond to an advance only after the
-    // deliveries that it causes.
+    // Some targets respond to an advance of their clock only after the deliveries that it causes.
     const mayLag = needsReceiver(trial);
-    const watch = watchForDisturbances({
-      target,
-      keys,
-      announced,
-      clock: clock?.betweenTrials ?? null,
-      inStep,
-      mayLag,
-    });
+    const betweenTrials = clock?.betweenTrials ?? null;
+    const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });
     return {
       target: engineTargetOf(target, found, isFresh),
       instrumentation: { receiver: listening, rssBytes: null, deliveryTimeoutMs },
@@ -96,12 +82,9 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
   return {
     target,
     skipReason: (trial) => {
-      const found = tiers.get(trial.tier);
-      return missingRequirement(trial, {
-        agents: loadAgentsOf(target),
-        keys: { main: found?.main ?? null, second: found?.second ?? null },
-        hasReceiver: target.webhooks !== null,
-      });
+      const { main = null, second = null } = tiers.get(trial.tier) ?? {};
+      const hasReceiver = webhooks !== null;
+      return missingRequirement(trial, { agents: loadAgentsOf(target), keys: { main, second }, hasReceiver });
     },
     cooldownMs: (trial) => {
       // With a test clock, no real time has to pass: `setUp` advances the clock by a minute before the trial.
@@ -127,24 +110,6 @@ function keysOfTrial({ scenario }: LoadTrial, found: TierKeys | null): readonly 
   return usesSecond && second !== null ? [main, second] : [main];
 }
 
-/** Adds the two operations that trials need to a target's test clock: to pass a minute, and to follow real time. */
-function controlTrialClock(target: Target, clock: ClockControl) {
-  const betweenTrials = withRepeatedAdvance(clock);
-  let standing: Promise<boolean> | null = null;
-  return {
-    betweenTrials,
-    /** Advances the clock by a minute, so that earlier requests no longer count in the window. */
-    beginMinute: () => betweenTrials.advance(minuteOverMs),
-    /**
-     * If the clock stands still by itself, makes it follow real time. Returns `null` for a clock that moves by itself.
-     */
-    keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
-      standing ??= isStandingClock({ clock: betweenTrials, read: serverTimeReader(target, main) });
-      return (await standing) ? followRealTime(clock) : null;
-    },
-  };
-}
-
 const engineTargetOf = (
   target: Target,
   { tier, limits, main, second }: TierKeys,
@@ -161,10 +126,7 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/**
- * Returns the agent for each role under load; `null` if there is none. Without an agent for streams, the agent that
- * answers also streams.
- */
+/** Returns the agent for each role under load. The agent that answers also streams if no other does. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,
@@ -172,12 +134,3 @@ export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => 
   slowStreaming: roleAssignmentOf(target, "slowStreaming")?.agent ?? null,
   failing: roleAssignmentOf(target, "failing")?.agent ?? null,
 });
-
-const startTargetReceiver = ({ webhooks, network }: Target): Promise<Receiver> =>
-  startReceiver({
-    listen: webhooks?.listen ?? "127.0.0.1:0",
-    publicUrl: webhooks?.publicUrl ?? null,
-    network,
-    time: { now: () => performance.now(), clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 },
-    storage: loadStorage,
-  });

@@ -1,3 +1,4 @@
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { performance } from "node:perf_hooks";
 
 import { formatDuration } from "../../base/duration.ts";
@@ -12,15 +13,9 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/**
- * A test clock counts as standing still if it does not move for this long. Shorter would not do, because headers show
- * whole seconds.
- */
+/** A test clock that does not move for this long stands still. Headers show whole seconds, so less would not do. */
 const observationMs = 3000;
-/**
- * How far to advance a test clock, to see whether the time in the headers follows it. If not, that time comes from
- * another clock, or is constant.
- */
+/** How far to advance a test clock, to see whether the time in the headers follows it. */
 const testAdvanceMs = 5000;
 /** Two times in headers count as different if they differ by at least this much. */
 const minChangeSeconds = 0.5;
@@ -39,8 +34,8 @@ interface ClockObservation {
 }
 
 /**
- * Whether a test clock moves only when it is advanced. To find out, waits for 3 s, in which the time in the headers
- * must not change, and then advances the clock, which it must follow.
+ * Whether a test clock moves only when it is advanced. For 3 s, the time in the headers must not change. Then the clock
+ * is advanced, which the time must follow.
  */
 export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
@@ -74,9 +69,7 @@ const advanceIntervalMs = 100;
 /** How far an advanced clock may lag behind real time. The checks of limits allow for this difference. */
 const maxLagMs = 10_000;
 
-/**
- * Handle of a test clock that stands still by itself, and that the harness advances along with real time until `stop`.
- */
+/** A test clock that the harness advances along with real time until `stop`, because it stands still by itself. */
 export interface FollowingClock {
   /** The largest lag behind real time so far, in milliseconds. */
   readonly lagMs: () => number;
@@ -86,9 +79,7 @@ export interface FollowingClock {
   readonly stop: () => Promise<void>;
 }
 
-/**
- * Makes a test clock that stands still follow real time: every 100 ms, advances it by the real time that has passed.
- */
+/** Makes a test clock follow real time: every 100 ms, advances it by the real time that has passed. */
 export function followRealTime(clock: ClockControl, timers: Timers = machineTimers): FollowingClock {
   const startedMs = timers.now();
   const end = new AbortController();
@@ -129,16 +120,13 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/**
- * How long to retry a failed advance of a test clock. During a new deployment, a target may not answer for some
- * seconds.
- */
+/** How long to retry a failed advance of a test clock. A target may not answer during a new deployment. */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
 /**
  * Returns a test clock whose failed advances are retried for 8 s. Then {@link TargetDied} ends the load. Use it only
- * between trials: a retry may advance the clock twice, because a failed advance may have taken effect.
+ * between trials: a failed advance may have taken effect, so a retry may advance the clock twice.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
@@ -154,10 +142,7 @@ export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machin
   },
 });
 
-/**
- * Requests an agent's health with a key, for the rate-limit headers of the response. Health requests do not count
- * against rate limits.
- */
+/** Requests an agent's health with a key, for the rate-limit headers. Rate limits do not count health requests. */
 export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {
@@ -174,4 +159,20 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
   } finally {
     await wire.close();
   }
+}
+
+/** Adds the two operations that trials need to a target's test clock: to pass a minute, and to follow real time. */
+export function controlTrialClock(target: Target, clock: ClockControl) {
+  const betweenTrials = withRepeatedAdvance(clock);
+  let standing: Promise<boolean> | null = null;
+  return {
+    betweenTrials,
+    /** Advances the clock by a minute, so that earlier requests no longer count in the window. */
+    beginMinute: () => betweenTrials.advance(minuteOverMs),
+    /** Makes the clock follow real time if it stands still by itself; otherwise returns `null`. */
+    keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
+      standing ??= isStandingClock({ clock: betweenTrials, read: serverTimeReader(target, main) });
+      return (await standing) ? followRealTime(clock) : null;
+    },
+  };
 }

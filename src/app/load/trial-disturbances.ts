@@ -17,22 +17,13 @@ interface WatchedTrial {
   readonly announced: AnnouncedRun;
   /** The target's test clock, for use between trials; `null` if the target has none. */
   readonly clock: ClockControl | null;
-  /**
-   * Set if the target's test clock stands still by itself, and the harness advances it along with real time. Otherwise
-   * `null`.
-   */
+  /** Set if the harness advances the target's test clock along with real time; otherwise `null`. */
   readonly inStep: FollowingClock | null;
-  /**
-   * Whether the test clock may lag behind real time. It may if the trial counts webhook deliveries, and not requests in
-   * a window.
-   */
+  /** Whether the test clock may lag behind real time: the trial counts deliveries, not requests in a window. */
   readonly mayLag: boolean;
 }
 
-/**
- * Watches a trial for disturbances: another run or client that uses the same keys, a stall of this machine, or a test
- * clock that lags.
- */
+/** Watches a trial for another run or client with the same keys, a stall of this machine, or a test clock that lags. */
 export function watchForDisturbances({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {
@@ -61,8 +52,7 @@ export function watchForDisturbances({ target, keys, announced, clock, inStep, m
 }
 
 /**
- * Returns how time passes in the search for other clients of a key: by advancing the test clock, or by waiting, at most
- * a minute.
+ * Returns how the search for other clients of a key passes time: by the test clock, or by waiting for up to a minute.
  */
 const timeControlFor = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,

@@ -5,15 +5,9 @@ import { type AgentRole, agentRoles } from "../../target/target.ts";
 
 /** The texts that differ between command line and library: names of settings, and some hints. */
 export interface MessageTerms {
-  /**
-   * Returns the name of a setting for the user: `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the
-   * library.
-   */
+  /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /**
-   * Hints that have different texts on the command line and in the library. All other hints differ at most in names of
-   * settings.
-   */
+  /** The hints whose texts differ by more than the names of settings. */
   readonly hints: Readonly<
     Record<
       "agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "selection" | "tier" | "watch",
@@ -86,9 +80,7 @@ const joinAlternatives = (texts: readonly string[]): string => `${texts.slice(0,
 
 const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
 
-/**
- * A hint how to enable a skipped check. `give` names what the user has to provide, such as a line of the target file.
- */
+/** A hint how to enable a skipped check. `give` names what the user has to provide. */
 export interface Hint {
   readonly give: string;
   /** Explains `give`, after a colon. Left out in a list of alternatives. `null` if `give` needs no explanation. */
@@ -98,10 +90,7 @@ export interface Hint {
 type AgentNeed = `agents.${AgentRole}`;
 type EventNeed = Extract<Need, `triggers.${string}`>;
 
-/**
- * Requirements of probes that have a hint in the table below. The hint for `receiver` differs between command line and
- * library, so it is not here.
- */
+/** Requirements of probes that have a hint in the table below. */
 type TableNeed = Exclude<Need, AgentNeed | EventNeed | "receiver">;
 
 const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {

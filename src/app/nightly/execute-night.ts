@@ -16,7 +16,7 @@ import type { Target } from "../../target/target.ts";
 import { judgeTarget, type RunEvents } from "../judge/judge-target.ts";
 import type { RedactedRun } from "../judge/redacted-run.ts";
 import type { AvailableEngines } from "../load/available-engines.ts";
-import { type LoadEvents, prepareLoad, type PreparedLoad } from "../load/send-load.ts";
+import { type LoadEvents, prepareLoad, type PreparedLoad, requestsLeft } from "../load/send-load.ts";
 import type { LoadParameters, LoadPreview } from "../load/plan-load.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import { runEndWithoutLoad } from "../load/save-load.ts";
@@ -52,10 +52,7 @@ export interface JudgedNight {
   readonly nightCount: number;
 }
 
-/**
- * Runs the suites, then sends the load, then repeats the load trials with worse results than on earlier nights. Writes
- * each report at once.
- */
+/** Runs the suites, sends the load, and repeats the trials with worse results than on earlier nights. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const session = await runNightSuites({ ...plan, coverageSeed: plan.coverageSeed ?? coverageSeedOfNight(started) });
@@ -90,21 +87,12 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
 
 /** Prepares the load after a night's run. The load may send `maxRequests` minus the requests of the run. */
 function prepareLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
-  const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
-  const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return prepareLoad({
+    ...plan,
     ...parameters,
-    maxRequests: requestsLeft,
-    requirements,
-    target,
-    patches,
-    engines,
-    readOnly: readOnly,
-    messages: messages,
-    agree,
+    maxRequests: requestsLeft(plan.maxRequests, run),
     usedAtMs: performance.now(),
-    events: view.load,
-    signal,
+    events: plan.view.load,
   });
 }
 

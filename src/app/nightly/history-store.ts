@@ -20,8 +20,8 @@ export const reportFolder = (folder: string, id: string): string => join(folder,
 export const trendPageFile = "trend.html";
 
 /**
- * Returns a new id for a night, such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time, and the random end keeps
- * the ids of simultaneous jobs apart.
+ * Returns a new id for a night, such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time. The random end keeps the
+ * ids of simultaneous jobs apart.
  */
 export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
@@ -29,11 +29,8 @@ const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
 /**
- * Reads the nights of a history. Files that cannot be used are listed as `damaged`: half-written, copied,
- * contradictory, or of another version.
- *
- * @param nowMs the current time in Unix milliseconds; a night that begins more than a day later is damaged, because a
- *   clock was wrong
+ * Reads the nights of a history. Lists unusable files as `damaged`. So is a night that begins more than a day after
+ * `nowMs` (Unix time), because a clock was wrong.
  */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
@@ -68,9 +65,7 @@ function readEntry(folder: string, name: string, nowMs: number): NightEntry {
   }
 }
 
-/**
- * Writes a night into its own file of the history, atomically. So concurrent jobs never overwrite each other's nights.
- */
+/** Writes a night into its own file, atomically, so that concurrent jobs never overwrite each other's nights. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
@@ -86,8 +81,7 @@ export interface Retention {
 }
 
 /**
- * Removes the oldest nights and reports of a history. Also removes half-written files, and reports without a night, if
- * they are older than a day: killed jobs left them.
+ * Removes the oldest nights and reports, and what killed jobs left: half-written files, and reports without a night.
  */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
@@ -114,10 +108,7 @@ const newestNames = (names: readonly string[], count: number): string[] =>
 const isOlderThanADay = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;
 
-/**
- * Lists the names in a folder in alphabetical order, in which ids of nights are in order of time. Empty if the folder
- * does not exist.
- */
+/** Lists the names in a folder in alphabetical order. Empty if the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();

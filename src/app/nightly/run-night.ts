@@ -27,10 +27,9 @@ import {
 } from "./execute-night.ts";
 
 /**
- * Runs the suites, sends the load, compares the results with earlier nights, and saves the night in the history. An
- * interrupted night is not saved.
+ * Runs the suites, sends the load, compares the results with earlier nights, and saves the night in the history. Does
+ * not save an interrupted night.
  *
- * @throws {UsageError} if the history belongs to another target
  * @throws {UnsendableLoadError} if the load parameters are invalid; nothing was sent then
  */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
@@ -45,10 +44,7 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   return { kind: "interrupted" };
 }
 
-/**
- * Throws a usage error if the history belongs to another target, because differences between two targets would look
- * like regressions.
- */
+/** Differences between two targets would look like regressions. */
 function assertSameTarget(before: string | null, now: string, history: string): void {
   if (before === null || before === now) return;
   throw new UsageError(
@@ -64,10 +60,7 @@ export interface SavedNight extends JudgedNight {
   readonly reports: string | null;
 }
 
-/**
- * Compares a night with the earlier nights of a history, saves it, and writes the pages of its reports and of the
- * trend.
- */
+/** Compares a night with the earlier ones, saves it, and writes the pages of its reports and of the trend. */
 export function saveNight(executed: ExecutedNight, before: NightHistory, options: RunNightOptions): SavedNight {
   const { history, keep, rules, view } = options;
   const judgement = judgeNight(before.nights, executed.night, rules);

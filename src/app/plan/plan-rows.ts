@@ -29,10 +29,7 @@ export interface PlanRow {
   /** Names of the keys that send the probe's requests. The plan attributes all requests to the first. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /**
-   * Estimated number of agent executions. It is higher if the target does not count usage requests: then the run
-   * exhausts limits with invokes.
-   */
+  /** Estimated number of agent executions. Higher if usage requests do not count: then invokes exhaust limits. */
   readonly executions: number;
   /** Longest time that the probe itself waits, in seconds. */
   readonly waitSeconds: number;
@@ -57,10 +54,7 @@ export function planRowOf(
   };
 }
 
-/**
- * Returns the key that sends most requests of a probe: a key of the probe's own, or else the main key. Not for probes
- * that run once for each tier.
- */
+/** Returns the key that sends most requests of a probe. Not for probes that run once for each tier. */
 export function mainKeyOfProbe(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
@@ -103,10 +97,7 @@ export interface TierCost extends ProbeCost {
   readonly tier: string;
 }
 
-/**
- * Returns the cost of testing the limits of each published tier. For a plan whose main key has an unknown tier, which
- * only the run finds out.
- */
+/** Returns the cost of testing the limits of each published tier, for a main key whose tier only the run finds out. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -131,11 +122,7 @@ export interface KeyRow {
   readonly waitSeconds: number;
 }
 
-/**
- * Sums the requests and waits of each key.
- *
- * @param discovery the number of requests that discovery sends, and the name of their key
- */
+/** Sums the requests and waits of each key, including the requests of discovery. */
 export function keyRows(
   rows: readonly PlanRow[],
   discovery: { readonly key: string; readonly requests: number },
@@ -164,10 +151,7 @@ export function keyRows(
 
 const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
-/**
- * How long to wait for the end of a minute window: a minute, and one second because rate-limit headers show whole
- * seconds.
- */
+/** A minute, and one second because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
 /** Returns the total time, in seconds, for which a minute limit delays a number of requests. */

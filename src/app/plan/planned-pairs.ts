@@ -8,29 +8,20 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/**
- * The number of pairs (or triples) of request properties that a run will try, out of all possible ones, and what would
- * enable the others.
- */
+/** How many pairs (or triples) of request properties a run will try, and what would enable the others. */
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
-  /**
-   * Lines of the target file, or flags, that would enable more of them. `pairs`: how many. The largest number comes
-   * first.
-   */
+  /** Lines of the target file, or flags, that would enable more pairs. The largest number comes first. */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
 /**
- * Counts of pairs of request properties, such as a kind of key and a page, that a run will try. `triples`: combinations
- * of endpoint, kind of key and state.
+ * Pairs of request properties, such as a kind of key and a page, that a run will try. `triples`: combinations of
+ * endpoint, kind of key and state.
  */
 export interface PlannedPairs extends PlannedPairCounts {
-  /**
-   * Whether the run may try more pairs than `covered`: its ordinary requests are not counted here, and its bounds may
-   * allow more generated requests.
-   */
+  /** Whether the run may try more pairs than `covered`, by ordinary requests or more generated ones. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   /** Seed of the randomly generated requests. */
@@ -51,8 +42,7 @@ interface PlannedPairsInput {
 }
 
 /**
- * Counts the pairs of request properties that a run will try in generated requests. Returns `null` if the selected
- * checks need no generated requests.
+ * Counts the pairs of request properties that a run will try in generated requests; `null` if it generates none.
  *
  * @param planned the probes in the order in which the run starts them
  */
@@ -78,32 +68,20 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
   };
 }
 
-/**
- * Whether pairs are left out because of `maxRequests` or `maxExecutions`. How many of them fit depends on the
- * responses.
- */
+/** Whether pairs are left out because of a bound. How many of them fit depends on the responses. */
 const isRunBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/**
- * A run sends up to 15 % more requests than its plan counts. The plan leaves out refused and health requests, which use
- * up no rate limit.
- */
+/** A run sends up to 15 % more requests than planned: refused and health requests use up no rate limit. */
 const unplannedRequestsFactor = 1.15;
 
-/**
- * Requests and executions that are left for the generated requests. `tested`: results of the earlier probes that use up
- * a limit.
- */
+/** Requests and executions for generated requests. `tested`: results of earlier probes that use up a limit. */
 interface RemainingBudget {
   readonly left: { readonly requests: number; readonly executions: number };
   readonly tested: readonly LimitTest[];
 }
 
-/**
- * Subtracts the cost of each earlier probe from the run's bounds. Skips a probe that costs more than is left, as a run
- * does.
- */
+/** Subtracts the cost of each earlier probe from the bounds, and skips a probe that costs more than is left. */
 function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput): RemainingBudget {
   const { maxRequests, maxExecutions, discoveryRequests, short } = input;
   let left = { requests: maxRequests - discoveryRequests, executions: maxExecutions ?? Number.POSITIVE_INFINITY };

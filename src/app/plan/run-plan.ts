@@ -24,29 +24,18 @@ export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
   /** For each role, a text that names its agent, and the request that makes the agent play that role. */
   readonly roles: Readonly<Record<string, string>>;
-  /**
-   * The requests of discovery, which come before the first probe. `requests` leaves out health requests, to which no
-   * rate limit applies.
-   */
+  /** The requests of discovery, which come first. Leaves out health requests, to which no rate limit applies. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /**
-   * Numbers of webhooks, alerts and operations that the run leaves on the target, because the interface has no way to
-   * delete them.
-   */
+  /** How many webhooks, alerts and operations the run leaves on the target, which has no way to delete them. */
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
-  /**
-   * The pairs of request properties that the run will try in generated requests; `null` if the selected checks need no
-   * such requests.
-   */
+  /** The pairs of request properties that the run will try in generated requests; `null` if there are none. */
   readonly pairs: PlannedPairs | null;
   /** Questions about the run that only the run itself can answer, such as the tier of a key. */
   readonly unknown: readonly OpenQuestion[];
-  /**
-   * For each tier, the additional cost of the run if the main key has it. Empty if the tier of the main key is known.
-   */
+  /** The additional cost for each tier that the main key may have. Empty if its tier is known. */
   readonly ifTierShown: readonly TierCost[];
   /** Sums of the plan. `executions` and `waitSeconds` are estimates. */
   readonly totals: {
@@ -157,10 +146,7 @@ async function findChecksShortOfTime(
   return { checks: [...ids], enoughMinutes: await findEnough() };
 }
 
-/**
- * The result that replaces a simulation if the target has a test clock: such a run does not wait, so it skips no probe
- * for lack of time.
- */
+/** A run against a target with a test clock does not wait, so it skips no probe for lack of time. */
 const simulatedRunWithTestClock: SimulatedRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const listedAgentPlaceholder = "(found through the list)";

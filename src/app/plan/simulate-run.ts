@@ -31,8 +31,8 @@ export interface SimulationOptions {
 }
 
 /**
- * Simulates the waits of a run in virtual time, without sending anything. The result is an estimate, because simulated
- * responses take no time and always follow the document.
+ * Simulates the waits of a run in virtual time. An estimate, because simulated responses take no time and always follow
+ * the document.
  *
  * @param planned probes that the run would start
  */
@@ -109,8 +109,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe that tests a tier's limits waits for a new window by itself. The pacer delays only the requests of other
-  // probes.
+  // The probe waits for a new window by itself. The pacer delays only the requests of other probes.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -172,8 +171,8 @@ export async function findSufficientWaitMinutes(
 
 const maxSearchedMinutes = 24 * 60;
 /**
- * The search for the smallest maximum wait starts 2 minutes below the wait of a run that may wait for a day. That run
- * makes optional waits, too, so it waits too long.
+ * The search starts 2 minutes below the wait of a run that may wait for a day. That run makes optional waits, too, so
+ * it waits too long.
  */
 const searchMarginMinutes = 2;
 
@@ -185,9 +184,7 @@ interface VirtualSleep {
 /** Virtual time advances once no new sleep has started for this many turns of the event loop. */
 const idleTurns = 3;
 
-/**
- * Creates timers in virtual time: as soon as all code waits in a sleep, the time jumps to the end of the next sleep.
- */
+/** Creates timers in virtual time: when all code waits in a sleep, the time jumps to the end of the next sleep. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

@@ -87,8 +87,7 @@ function missingRequirementsOf(
 }
 
 /**
- * Returns the missing requirements of a probe that was not planned at all: it tests each tier, and no key has a known
- * tier.
+ * Returns the missing requirements of a probe that was not planned: it tests each tier, and no key has a known tier.
  */
 function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
   if (fast && probe.per === "tier") return [need("fast")];
@@ -100,19 +99,13 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 export type OpenQuestion =
   /** Which agent from the target's list will the run choose? */
   | { readonly kind: "which agent" }
-  /**
-   * Which tier does this key have? Rate-limit headers will show it. Until then, the run stays below the limits of the
-   * free tier.
-   */
+  /** Which tier does this key have? Until headers show it, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
   /** Can the target reach the webhook receiver? */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** How many webhook retries will arrive within the maximum wait? */
   | { readonly kind: "retries" }
-  /**
-   * Do usage requests count against the rate limits? If not, the run exhausts limits with invokes, which adds this many
-   * agent executions.
-   */
+  /** Do usage requests count? If not, invokes exhaust the limits, which adds this many agent executions. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
   /** How many requests will the run send in addition, such as retries after 429 and requests without a key? */
   | { readonly kind: "more requests" };

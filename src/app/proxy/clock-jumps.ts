@@ -2,18 +2,15 @@ import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { secondsHeader } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-/**
- * If a `Date` header jumps ahead by more than this, somebody advanced the server's test clock. No other clock jumps as
- * far.
- */
+/** A `Date` that jumps ahead by more than this shows that somebody advanced the server's test clock. */
 const minJumpMs = 5000;
 
 /**
- * Notices when a client advances the test clock of the server, by its `Date` headers: they may lag behind real time,
- * but never run ahead of it.
+ * Notices when a client advances the server's test clock. A `Date` header may lag behind real time, but never run
+ * ahead.
  *
- * @returns `withClock`, which adds to an exchange how far the clock was advanced when it was sent; call it for each
- *   exchange as it ends
+ * @returns `withClock`, which adds to an exchange how far the clock was advanced when it was sent; call it as each
+ *   exchange ends
  */
 export function trackClockAdvances() {
   /** The advances so far, each with the time at which it was noticed. */
@@ -42,10 +39,7 @@ export function trackClockAdvances() {
   };
 }
 
-/**
- * Returns the server's time in a response, in Unix milliseconds: from its `Date`, or else from its rate-limit headers.
- * `null` if neither shows it.
- */
+/** Returns the server's time in a response, in Unix milliseconds, by its `Date` or its rate-limit headers. */
 function serverTimeMs(exchange: Exchange): number | null {
   const date = Date.parse(headerValues(exchange, "Date")[0] ?? "");
   if (!Number.isNaN(date)) return date;
@@ -61,8 +55,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/**
- * Maximum number of advances to remember. Older ones are not needed, because no exchange that began before them is
- * still under way.
- */
+/** No exchange that began before older advances is still under way. */
 const maxAdvances = 1000;

@@ -11,10 +11,7 @@ const maxKeptPerBreach = 5;
 const maxKeptExchanges = 1500;
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/**
- * Creates a store that keeps the first exchanges of each kind, and exchanges that show a breach. However long traffic
- * goes on, it needs limited memory.
- */
+/** Creates a store of the first exchanges of each kind, and of exchanges that show a breach. Its memory is limited. */
 export function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();
@@ -52,10 +49,7 @@ function approximateBytes({ request, answer }: Exchange): number {
   return 2048 + received * 2 + (request.body.kind === "none" ? 0 : request.body.bytes);
 }
 
-/**
- * Returns a text that is equal for exchanges of the same kind: with the same endpoint, status, key and shape of
- * response. Judging one of them usually suffices.
- */
+/** Returns a text that is equal for exchanges of the same kind. Judging one of them usually suffices. */
 function kindOf(exchange: Exchange): string {
   const { request, answer, key } = exchange;
   if (answer.kind !== "answered") return "unanswered";

@@ -31,8 +31,7 @@ export type MessageFromJudge =
 
 /** Process priority of the judging thread, from -20 (highest) to 19 (lowest). */
 const judgingPriority = 10;
-// On Linux, this lowers the priority of this thread alone, so that traffic goes before judging on a busy machine.
-// Elsewhere, it would slow down the whole process.
+// On Linux, this lowers the priority of this thread alone. Elsewhere, it would slow down the whole process.
 if (process.platform === "linux") setPriority(judgingPriority);
 
 const proxyPort = parentPort;
@@ -41,10 +40,7 @@ const post = (message: MessageFromJudge): void => proxyPort.postMessage(message)
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
-/**
- * Messages for skip reasons. The tier of a key is the only thing that a user of a proxy can add, so each hint names
- * that option.
- */
+/** The tier of a key is the only thing that a user of a proxy can add, so each hint names that option. */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,
@@ -71,18 +67,12 @@ proxyPort.on("message", (message: MessageToJudge) => {
   if (message.kind === "finish") pauses.abort();
   work = work.then(() => handleMessage(message));
 });
-/**
- * Judges waiting exchanges every 5 s. Otherwise, with little traffic, a breach would be reported only when a batch is
- * full.
- */
+/** With little traffic, a breach would otherwise be reported only when a batch is full. */
 const timer = setInterval(() => {
   work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);
 
-/**
- * After judging, the thread pauses for this many times the duration, so that it uses at most a third of a processor
- * core.
- */
+/** The thread pauses for this many times the duration of its work. So it uses at most a third of a core. */
 const pauseFactor = 2;
 
 async function handleMessage(message: MessageToJudge): Promise<void> {

@@ -3,7 +3,7 @@ import { isGatewayError } from "../../run/send/retry.ts";
 import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
 import { recordWholeBody } from "../../wire/record-body.ts";
 import { readStream } from "../../wire/stream-reader.ts";
-import { decompressBody, headerValue } from "../recording/har-body.ts";
+import { decompressBody, headerValue, isStream, streamBounds, unrecordedBody } from "../recording/har-body.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
 
 /** Converts a request and response that passed the proxy into an exchange to judge, or returns why it is not judged. */
@@ -22,7 +22,7 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
     headers,
     headMs: head.headMs,
     endMs,
-    body: whole === null ? cutBody(forwarded.responseBody) : recordWholeBody(whole),
+    body: whole === null ? unrecordedBody(forwarded.responseBody.length) : recordWholeBody(whole),
     ending: endingOf(end, bytes === null),
     events: isStream(headers) ? eventsOf(forwarded.responseBody, whole, bytes, endMs) : [],
   };
@@ -35,7 +35,7 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
       method,
       url,
       headers: headerPairs(requestHeaders),
-      body: sent === null ? cutBody(requestBody) : recordWholeBody(sent),
+      body: sent === null ? unrecordedBody(requestBody.length) : recordWholeBody(sent),
     },
     sentMs,
     clockMs: 0,
@@ -43,13 +43,7 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
   };
 }
 
-const isStream = (headers: readonly Header[]): boolean =>
-  /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
-
-/**
- * Turns Node's flat list of header names and values into pairs. Decodes values as UTF-8, because Node gives them as
- * Latin-1.
- */
+/** Turns Node's flat list of header names and values into pairs. Node decodes UTF-8 values as Latin-1. */
 function headerPairs(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -65,25 +59,12 @@ function bytesOf({ pieces, length }: KeptBody): Buffer | null {
   return bytes.length === length ? bytes : null;
 }
 
-const cutBody = ({ length }: KeptBody): Answered["body"] => ({
-  kind: "cut",
-  head: "",
-  tail: "",
-  bytes: length,
-  sha256: "",
-});
-
 function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
   if (end.kind === "broken") return { kind: "broken", detail: end.detail };
   return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
 }
 
-const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
-
-/**
- * Parses the events of an SSE stream, each with the time at which its last bytes arrived. In a compressed stream, all
- * events have the time of its end.
- */
+/** Parses the events of an SSE stream. In a compressed stream, all events have the time of its end. */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
   const stream = readStream(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);

@@ -10,10 +10,7 @@ import type { ProxyReports } from "./traffic-judge.ts";
 
 /** Options of a proxy that judges the traffic through it. */
 export interface ProxyOptions {
-  /**
-   * Base URL of the server to which requests are passed on. Requests to other paths of the same host are passed on,
-   * too, but not judged.
-   */
+  /** Base URL of the server. Requests to other paths of the same host are passed on, but not judged. */
   readonly baseUrl: string;
   readonly network: Network;
   readonly host: string;
@@ -38,21 +35,17 @@ export interface JudgingProxy {
   readonly finish: () => Promise<ProxyReports>;
 }
 
-/**
- * Maximum number of exchanges that wait for the judging thread. Further ones are counted, but not judged. The next
- * constant limits their total size.
- */
+/** Maximum number and total size of exchanges that wait for the judging thread. Further ones are only counted. */
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
 /**
- * Exchanges go to the judging thread in groups, because each message costs time. A group is complete after 20 ms, or
- * with 64 exchanges.
+ * Each message to the judging thread costs time. So a group of exchanges goes to it after 20 ms, or with 64 exchanges.
  */
 const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
 
 /**
- * Starts a proxy that judges the traffic through it. A separate thread judges, so that clients do not wait for that.
+ * Starts a proxy that judges the traffic through it in a separate thread.
  *
  * @throws {Error} Node's error, with a `code`, if the proxy cannot listen
  */
@@ -118,8 +111,7 @@ function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: numb
     }
   });
   worker.on("error", finished.reject);
-  // `finish` rejects with this error. Without this line, Node would end the process if the error came before `finish`
-  // was called.
+  // `finish` rejects with this error. Node would end the process if it came before `finish` was called.
   finished.promise.catch(() => {});
   return {
     add: (exchange: ForwardedExchange): void => {
@@ -144,21 +136,8 @@ function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: numb
 const approximateBytes = ({ requestBody, responseBody }: ForwardedExchange): number =>
   1024 + requestBody.length + responseBody.length;
 
-function startJudgeWorker({
-  baseUrl,
-  startedUnixMs,
-  tiers,
-  keepsBodies,
-  requirements,
-  tierName,
-}: ProxyOptions & { readonly startedUnixMs: number }): Worker {
-  const workerData: JudgeWorkerData = {
-    baseUrl,
-    startedUnixMs,
-    tiers: [...tiers],
-    keepsBodies,
-    requirements,
-    tierName,
-  };
-  return startWorker(import.meta.url, "judge-worker", { workerData });
+function startJudgeWorker(options: ProxyOptions & { readonly startedUnixMs: number }): Worker {
+  const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = options;
+  const workerData = { baseUrl, startedUnixMs, tiers: [...tiers], keepsBodies, requirements, tierName };
+  return startWorker(import.meta.url, "judge-worker", { workerData: workerData satisfies JudgeWorkerData });
 }

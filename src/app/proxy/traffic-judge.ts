@@ -15,8 +15,7 @@ import {
   leftOutRows,
   recordedTarget,
   type RecordingDescription,
-  describeRecording,
-  withoutBodies,
+  reportOnRecording,
 } from "../recording/judge-recording.ts";
 import { createKeyNamer, withoutUsualSecrets } from "../recording/key-names.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
@@ -26,10 +25,7 @@ import { createExchangeStore } from "./exchange-store.ts";
 import { toExchange } from "./proxied-exchange.ts";
 import { planProbes } from "../../run/plan/plan.ts";
 import type { ProbeRun } from "../../run/probe-run.ts";
-import type { RunResult } from "../../run/run-result.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
-import { redactRun } from "../judge/redacted-run.ts";
-import { packageVersion } from "../../base/package-root.ts";
 
 /** The reports that a proxy makes: on the server, and on its clients. */
 export interface ProxyReports {
@@ -46,6 +42,8 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
   readonly onBreach: (check: string, actual: string) => void;
 }
 
+/** Maximum number of keys that get a name. All further keys count as hidden. */
+const maxNamedKeys = 5000;
 /** Exchanges are judged as soon as this many have arrived. */
 const minBatchSize = 2000;
 /** From this number of rate-limit samples of a key on, the older half is dropped. */
@@ -57,9 +55,8 @@ const maxSamplesPerKey = 20_000;
  */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
-  const [namer, kept, clock] = [createKeyNamer(), createExchangeStore(), trackClockAdvances()];
-  // Once the server's clock was advanced, times that the proxy measured cannot be compared with the server's rate-limit
-  // windows.
+  const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
+  // Times that the proxy measured cannot be compared with rate-limit windows of a clock that was advanced.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();
@@ -125,10 +122,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     },
     /** Judges all waiting exchanges now. */
     judge: judgeBatch,
-    /**
-     * Judges all waiting exchanges, and returns the reports. `skipped`: the number of exchanges that came too fast to
-     * be judged.
-     */
+    /** Judges all waiting exchanges, and returns the reports. `skipped` exchanges came too fast to be judged. */
     finish: async (skipped: number): Promise<ProxyReports> => {
       await judgeBatch();
       const gaps = [
@@ -148,16 +142,13 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       const whole = traffic(all);
       return {
         server: await judgeTraffic(whole, description, options),
-        client: reportOnClients(whole, description, options),
+        client: await reportOnClients(whole, description, options),
       };
     },
   };
 }
 
-/**
- * Returns only those tiers whose keys have occurred in the traffic. A key that the user named by `--tier` may occur
- * later.
- */
+/** Leaves out tiers whose keys have not occurred in the traffic yet. */
 const tiersOfKnownKeys = (
   tiers: ReadonlyMap<string, string>,
   keys: Readonly<Record<string, unknown>>,
@@ -171,53 +162,22 @@ function clientProbeRuns({ target, exchanges, startedUnixMs }: RecordedTraffic):
 }
 
 /** Judges the requests that clients sent through a proxy, by the clauses for clients. */
-export const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
+const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
   judgeEvidence(recordedClientSuites, resultsByProbe(clientProbeRuns(traffic)));
 
-/**
- * Assembles the report on the clients of a proxy. Their requests are judged together, as if they came from one client.
- */
-export function reportOnClients(
+/** Assembles the report on the clients of a proxy. Their requests are judged as if they came from one client. */
+async function reportOnClients(
   given: RecordedTraffic,
   description: RecordingDescription,
-  { messages, keepsBodies }: Pick<JudgeRecordingOptions, "messages" | "keepsBodies">,
-): SavedRun {
+  { messages, keepsBodies }: Pick<TrafficJudgeOptions, "messages" | "keepsBodies">,
+): Promise<SavedRun> {
   const target = { ...given.target, name: `clients of ${given.target.name}` };
-  const traffic = { ...given, target };
-  const runs = clientProbeRuns(traffic);
-  const result: RunResult = {
-    kind: "judged",
-    stopped: null,
-    target,
-    judgements: judgeEvidence(recordedClientSuites, resultsByProbe(runs)),
-    runs,
-    exchanges: traffic.exchanges,
-    deliveries: [],
-    receiver: null,
-    listening: null,
-    epochMs: traffic.startedUnixMs,
-    requests: traffic.exchanges.length,
-    executions: 0,
-    lost: 0,
-    away: null,
-    waitedMs: 0,
-    durationMs: traffic.durationMs,
+  const traffic = { ...given, target, samples: [] };
+  const result = {
+    ...(await reviewRecording(traffic, [])),
+    runs: clientProbeRuns(traffic),
+    judgements: judgeClientRequests(traffic),
   };
-  const { report, evidence } = redactRun(
-    result,
-    {
-      version: packageVersion(),
-      party: "client",
-      requirements: latestRequirements,
-      started: new Date(traffic.startedUnixMs),
-      finished: new Date(traffic.startedUnixMs + traffic.durationMs),
-      unselected: [],
-      messages,
-    },
-    { target, messages, signal: new AbortController().signal },
-  );
-  return {
-    report: { ...report, recording: describeRecording(traffic, description) },
-    evidence: keepsBodies ? evidence : withoutBodies(evidence),
-  };
+  const options = { party: "client", requirements: latestRequirements, messages, keepsBodies } as const;
+  return reportOnRecording(result, traffic, description, options);
 }

@@ -20,6 +20,10 @@ export interface HarBody {
   readonly gap: Extract<MissingPart, "no body" | "cut body"> | null;
 }
 
+/** Returns a body of which only the length is known. */
+export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "", tail: "", bytes, sha256: "" });
+
+/** Returns the first value of a header with this name in lower case. */
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
@@ -41,6 +45,12 @@ export function readResponseBody(content: unknown, status: number, headers: read
   return isShort || (!isKnownWhole && endsWithinJson(bytes, headers)) ? cutBody(bytes, expected) : wholeBody(bytes);
 }
 
+export const isStream = (headers: readonly Header[]): boolean =>
+  /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
+
+/** Maximum number of events to read from a stream, and maximum length of one event. */
+export const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
+
 /** Reads the body of a request. */
 export function readRequestBody(request: unknown, headers: readonly Header[]): HarBody {
   const raw = bytesOf(getPath(request, "postData"));
@@ -59,7 +69,7 @@ const noBody: HarBody = { body: { kind: "none" }, bytes: Buffer.alloc(0), gap: n
 
 /** Returns a body that was not recorded, except perhaps its length. Checks of bodies ignore it. */
 const missingBody = (bytes: number): HarBody => ({
-  body: { kind: "cut", head: "", tail: "", bytes: Math.max(0, bytes), sha256: "" },
+  body: unrecordedBody(Math.max(0, bytes)),
   bytes: Buffer.alloc(0),
   gap: "no body",
 });
@@ -97,8 +107,8 @@ const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
 /**
- * Decompresses a body if its recorder did not: most recorders decompress bodies, but keep the header
- * `Content-Encoding`. Returns `null` if the bytes cannot be decompressed.
+ * Decompresses a body if its recorder did not. Most recorders do, but keep the header `Content-Encoding`. Returns
+ * `null` if the bytes cannot be decompressed.
  */
 export function decompressBody(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
@@ -163,17 +173,11 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /**
-   * Whether all three times may be too early: some recorders leave out how long the browser waited for a free
-   * connection.
-   */
+  /** Whether the times may be too early: some recorders leave out the wait for a free connection. */
   readonly mayBeLate: boolean;
 }
 
-/**
- * Reads the times of an archive's entry. Returns `null` if they are missing. Also if they may be too early, and the
- * response has no `Date` by which to correct them.
- */
+/** Reads the times of an archive's entry; `null` if they are missing, or too early without a `Date` to correct them. */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
   const sentMs = Date.parse(stringAt(entry, "startedDateTime"));
   const tookMs = getPath(entry, "time");
@@ -187,10 +191,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeLate };
 }
 
-/**
- * Names of the recorders whose entries contain the time at which a request was really sent, and not the time at which
- * it was queued.
- */
+/** Recorders whose entries have the time at which a request was sent, and not at which it was queued. */
 const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateHeaderMs(headers: readonly Header[]): number | null {
@@ -207,8 +208,8 @@ interface TimedResponse {
 const dateResolutionMs = 1000;
 
 /**
- * Returns by how many milliseconds each response may have begun later than recorded, because its request had waited in
- * the browser. Compares the offset between `Date` and recorded time with the smallest such offset.
+ * Returns how much later than recorded each response may have begun, because its request waited in the browser.
+ * Compares the offset between `Date` and recorded time with the smallest one.
  */
 export function responseDelaysMs(answers: readonly TimedResponse[]): number[] {
   const offsets = answers.map(({ answer, times }) => {

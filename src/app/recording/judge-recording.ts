@@ -2,7 +2,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import type { Report, ReportedRecording } from "../../report/model/report.ts";
+import type { ReportedRecording } from "../../report/model/report.ts";
 import { type RecordedTraffic, reviewRecording } from "../../run/review-recording.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -11,7 +11,9 @@ import { recordedSuites, type RecordingContents } from "../../suites/recorded/re
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
-import { packageVersion } from "../../base/package-root.ts";
+import type { RunReportFacts } from "../report/run-report.ts";
+import type { RunResult } from "../../run/run-result.ts";
+import { unrecordedBody } from "./har-body.ts";
 import {
   chooseBaseUrl,
   isBelow,
@@ -21,6 +23,7 @@ import {
   leftOutTexts,
   type Recording,
   type RecordedExchange,
+  shiftExchange,
   countEach,
 } from "./recording.ts";
 import { nameKeys, withoutUsualSecrets } from "./key-names.ts";
@@ -29,10 +32,7 @@ import { nameKeys, withoutUsualSecrets } from "./key-names.ts";
 export interface JudgeRecordingOptions {
   /** File name of the recording, for messages and the report. */
   readonly file: string;
-  /**
-   * Base URL of the server to judge. `null`: found in the recording, as the server whose exchanges fit the interface
-   * best.
-   */
+  /** Base URL of the server to judge. `null`: the one whose exchanges fit the interface best. */
   readonly baseUrl: string | null;
   /** Tier of each key, by the key's name, such as `key-1`. The name `*` stands for all keys that are not named. */
   readonly tiers: ReadonlyMap<string, string>;
@@ -49,19 +49,11 @@ export interface RecordingDescription extends Pick<ReportedRecording, "file" | "
   readonly facts: RecordingContents;
   /** Number of further exchanges that were judged earlier, and are not in the evidence. Default: 0. */
   readonly counted?: number;
-  /**
-   * Breaches that were found earlier, by check id. They go into the report even if exchanges in the evidence do not
-   * show them.
-   */
+  /** Breaches that were found earlier, by check id. Exchanges in the evidence need not show them. */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
-/**
- * Judges recorded traffic by every check that can do without requests of the harness's own. Sends nothing. The result
- * contains no API key.
- *
- * @throws {UsageError} if the recording has no exchange with the server
- */
+/** Judges recorded traffic by every check that can do without requests of the harness's own. Sends nothing. */
 export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
   const { file, baseUrl: named } = options;
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
@@ -86,41 +78,45 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   );
 }
 
-/** Judges recorded exchanges, in which names already replace API keys, and assembles the report. */
+/** Judges recorded exchanges, in which names already replace API keys, and assembles the report on the server. */
 export async function judgeTraffic(
   traffic: RecordedTraffic,
-  occasion: RecordingDescription,
-  { requirements, messages, keepsBodies }: Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies">,
+  description: RecordingDescription,
+  options: Omit<RecordingReportOptions, "party">,
 ): Promise<SavedRun> {
-  const { facts, broken } = occasion;
+  const { facts, broken } = description;
   const reviewed = await reviewRecording(traffic, recordedSuites(facts));
-  const result = {
-    ...reviewed,
-    judgements: reviewed.judgements.map((each) =>
-      each.finding.kind === "breach" ? each : (broken?.get(each.check.id) ?? each),
-    ),
-  };
-  const started = new Date(traffic.startedUnixMs);
-  const { report, evidence } = redactRun(
-    result,
-    {
-      version: packageVersion(),
-      requirements,
-      started,
-      finished: new Date(traffic.startedUnixMs + traffic.durationMs),
-      unselected: [],
-      messages,
-    },
-    { target: traffic.target, messages, signal: new AbortController().signal },
+  const judgements = reviewed.judgements.map((each) =>
+    each.finding.kind === "breach" ? each : (broken?.get(each.check.id) ?? each),
   );
-  // A report lists the webhooks and alerts that a run left behind. Here, other programs created them, so the list stays
-  // empty.
-  const judged: Report = { ...report, created: [], recording: describeRecording(traffic, occasion) };
-  return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
+  return reportOnRecording({ ...reviewed, judgements }, traffic, description, options);
+}
+
+type RecordingReportOptions = Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies"> &
+  Pick<RunReportFacts, "party">;
+
+/** Assembles the report of judged traffic, without secrets. */
+export function reportOnRecording(
+  result: RunResult,
+  traffic: RecordedTraffic,
+  description: RecordingDescription,
+  { keepsBodies, ...options }: RecordingReportOptions,
+): SavedRun {
+  const { startedUnixMs, durationMs } = traffic;
+  const { requirements, messages, party } = options;
+  const started = new Date(startedUnixMs);
+  const finished = new Date(startedUnixMs + durationMs);
+  const facts = { requirements, messages, ...(party && { party }), started, finished };
+  const { report, evidence } = redactRun(result, facts, traffic);
+  return {
+    // Other programs created the webhooks and alerts in the traffic, so the list of what the run left behind is empty.
+    report: { ...report, created: [], recording: describeRecording(traffic, description) },
+    evidence: keepsBodies ? evidence : withoutBodies(evidence),
+  };
 }
 
 /** Describes the recording for its report. */
-export const describeRecording = (
+const describeRecording = (
   { exchanges, target: { keys } }: RecordedTraffic,
   { file, format, leftOut, gaps, facts, counted = 0 }: RecordingDescription,
 ): ReportedRecording => ({
@@ -170,10 +166,7 @@ export function recordedTarget(
   };
 }
 
-/**
- * Makes the times of exchanges relative to the first request, and returns when that was sent. Exchanges without times
- * stay at 0.
- */
+/** Makes the times of exchanges relative to the first request. Exchanges without times stay at 0. */
 function relativeToStart(
   exchanges: readonly Exchange[],
   target: Target,
@@ -181,27 +174,13 @@ function relativeToStart(
   const timed = exchanges.filter(({ sentMs }) => sentMs > 0);
   const startedUnixMs = timed.reduce((first, { sentMs }) => Math.min(first, sentMs), Infinity);
   const startMs = Number.isFinite(startedUnixMs) ? startedUnixMs : 0;
-  const shifted = exchanges.map((each) => (each.sentMs > 0 ? shiftExchange(each, startMs) : each));
+  const shifted = exchanges.map((each) => (each.sentMs > 0 ? shiftExchange(each, -startMs) : each));
   const endMs = timed.reduce((last, { answer }) => Math.max(last, answer.endMs), startMs);
   return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-function shiftExchange(exchange: Exchange, startMs: number): Exchange {
-  const { answer } = exchange;
-  const shiftedAnswer =
-    answer.kind === "answered"
-      ? {
-          ...answer,
-          headMs: answer.headMs - startMs,
-          endMs: answer.endMs - startMs,
-          events: answer.events.map((event) => ({ ...event, atMs: event.atMs - startMs })),
-        }
-      : { ...answer, endMs: answer.endMs - startMs };
-  return { ...exchange, sentMs: exchange.sentMs - startMs, answer: shiftedAnswer };
-}
-
 /** Removes all bodies from evidence. The results of probes contain bodies, so they become skipped. */
-export function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
+function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,
     exchanges: exchanges.map(withoutBody),
@@ -216,7 +195,7 @@ export function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evid
 function withoutBody(exchange: Exchange): Exchange {
   const { request, answer } = exchange;
   const emptied = (body: Exchange["request"]["body"]): Exchange["request"]["body"] =>
-    body.kind === "none" ? body : { kind: "cut", head: "", tail: "", bytes: body.bytes, sha256: "" };
+    body.kind === "none" ? body : unrecordedBody(body.bytes);
   return {
     ...exchange,
     request: { ...request, body: emptied(request.body) },

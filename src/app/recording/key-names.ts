@@ -1,18 +1,11 @@
 import { is2xx } from "../../base/http-status.ts";
 import { type Exchange, type Header, statusOf, type Body } from "../../evidence/exchange.ts";
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
+import { headerValue } from "./har-body.ts";
 import type { RecordedExchange } from "./recording.ts";
 
 /** Name of every key that the recorder hid. Two requests with this name may have used different keys. */
-export const hiddenKeyName = "hidden key";
-
-/** Exchanges that refer to their keys by name, and the keys by name. */
-export interface NamedExchanges {
-  readonly exchanges: readonly RecordedExchange[];
-  readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Whether the recording shows which requests used the same key: no key is hidden. */
-  readonly areKnown: boolean;
-}
+const hiddenKeyName = "hidden key";
 
 /** The key of a request as the recording shows it: no key, a hidden key, a name in place of the key, or its value. */
 type RecordedKey =
@@ -23,56 +16,24 @@ type RecordedKey =
   | { readonly kind: "shown"; readonly value: string };
 
 /**
- * Gives each key a name, such as `key-1`, and each exchange the name of its key. If no request has a key, all count as
- * hidden: Chromium leaves the header out by default.
+ * Names the key of each exchange. If no request has a key, all count as hidden: Chromium leaves the header out by
+ * default.
+ *
+ * @returns `areKnown`: whether the recording shows which requests used the same key
  */
-export function nameKeys(recorded: readonly RecordedExchange[]): NamedExchanges {
+export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");
-  const names = chooseKeyNames(shown);
-  const exchanges = recorded.map((each, at): RecordedExchange => {
-    const key = shown[at] ?? { kind: "none" };
-    const isHidden = key.kind === "hidden" || isLeftOut;
-    const name = isHidden ? hiddenKeyName : key.kind === "none" ? null : (names.get(keyIdentity(key)) ?? null);
-    return {
-      exchange: { ...each.exchange, key: name },
-      gaps: isHidden ? [...each.gaps, "hidden key"] : each.gaps,
-    };
+  const namer = createKeyNamer(new Set(shown.flatMap((key) => (key.kind === "named" ? [key.name] : []))));
+  const exchanges = recorded.map(({ exchange, gaps }): RecordedExchange => {
+    const named = isLeftOut ? { ...exchange, key: hiddenKeyName } : namer.named(exchange);
+    return { exchange: named, gaps: named.key === hiddenKeyName ? [...gaps, "hidden key"] : gaps };
   });
-  const keys = shown.flatMap((key) => {
-    const name = names.get(keyIdentity(key));
-    return name === undefined ? [] : [[name, key.kind === "shown" ? key.value : ""] as const];
-  });
-  const good = usableKeyNames(exchanges.map(({ exchange }) => exchange));
-  return {
-    exchanges,
-    keys: Object.fromEntries(keys.map(([name, value]) => [name, createTargetKey(name, value, good.has(name))])),
-    areKnown: exchanges.every(({ exchange: { key } }) => key !== hiddenKeyName),
-  };
+  const areKnown = exchanges.every(({ exchange: { key } }) => key !== hiddenKeyName);
+  return { exchanges, keys: namer.keys(), areKnown };
 }
 
-const keyIdentity = (key: RecordedKey): string =>
-  key.kind === "shown" ? `shown ${key.value}` : key.kind === "named" ? `named ${key.name}` : "";
-
-function chooseKeyNames(shown: readonly RecordedKey[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  const given = new Set(shown.flatMap((key) => (key.kind === "named" ? [key.name] : [])));
-  let count = 0;
-  const next = (): string => {
-    do count += 1;
-    while (given.has(`key-${count}`));
-    return `key-${count}`;
-  };
-  for (const key of shown)
-    if ((key.kind === "shown" || key.kind === "named") && !names.has(keyIdentity(key)))
-      names.set(keyIdentity(key), key.kind === "named" ? key.name : next());
-  return names;
-}
-
-/**
- * Creates a target's key. A key that is not usable is marked as expired, so that checks draw no conclusion from its
- * requests.
- */
+/** Creates a target's key. One that is not usable counts as expired, so that checks conclude nothing from it. */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,
@@ -81,55 +42,65 @@ const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKe
   expired: !isUsable,
 });
 
-/** Maximum number of keys that get a name. All further keys count as hidden. */
-const maxNamedKeys = 5000;
+/** A key that got a name, and how the server responded to it. `value` is empty if the recording shows only the name. */
+interface NamedKey {
+  readonly name: string;
+  readonly value: string;
+  isAccepted: boolean;
+  isRefused: boolean;
+}
 
-/** Creates a namer, which gives each key of recorded exchanges a name when it first occurs: `key-1`, `key-2` and so on. */
-export function createKeyNamer() {
-  const known = new Map<
-    string,
-    { readonly name: string; readonly value: string; isAccepted: boolean; isRefused: boolean }
-  >();
+/**
+ * Creates a namer, which names each key of recorded exchanges when it first occurs: `key-1`, `key-2` and so on.
+ *
+ * @param given names that the recording has in place of keys; `null` if a name in it does not count
+ * @param maxKeys maximum number of keys that get a name; all further keys count as hidden
+ */
+export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infinity) {
+  const known = new Map<string, NamedKey>();
+  let count = 0;
+  const nextName = (): string => {
+    do count += 1;
+    while (given?.has(`key-${count}`) === true);
+    return `key-${count}`;
+  };
+  const entryOf = (key: Extract<RecordedKey, { kind: "named" | "shown" }>): NamedKey | null => {
+    const identity = key.kind === "named" ? `named ${key.name}` : `shown ${key.value}`;
+    const found = known.get(identity);
+    if (found !== undefined) return found;
+    if (known.size >= maxKeys || (key.kind === "named" && given === null)) return null;
+    const named = key.kind === "named" ? { name: key.name, value: "" } : { name: nextName(), value: key.value };
+    const entry = { ...named, isAccepted: false, isRefused: false };
+    known.set(identity, entry);
+    return entry;
+  };
   return {
     /** Returns a copy of an exchange that has the name of its key. */
     named: (exchange: Exchange): Exchange => {
       const key = recordedKeyOf(exchange);
-      if (key.kind !== "shown") return { ...exchange, key: key.kind === "none" ? null : hiddenKeyName };
-      const found = known.get(key.value);
-      if (found === undefined && known.size >= maxNamedKeys) return { ...exchange, key: hiddenKeyName };
-      const entry = found ?? { name: `key-${known.size + 1}`, value: key.value, isAccepted: false, isRefused: false };
-      known.set(key.value, entry);
+      if (key.kind === "none") return { ...exchange, key: null };
+      const entry = key.kind === "hidden" ? null : entryOf(key);
+      if (entry === null) return { ...exchange, key: hiddenKeyName };
       const status = statusOf(exchange) ?? 0;
       entry.isAccepted ||= is2xx(status);
       entry.isRefused ||= status === 401 || status === 403;
       return { ...exchange, key: entry.name };
     },
+    /** Returns the keys so far. A key counts as usable if a response to it was a 2xx, and none a 401 or 403. */
     keys: (): Readonly<Record<string, TargetKey>> =>
       Object.fromEntries(
-        [...known.values()].map(({ name, value, isAccepted, isRefused }) => [
-          name,
-          createTargetKey(name, value, isAccepted && !isRefused),
-        ]),
+        known
+          .values()
+          .map(({ name, value, isAccepted, isRefused }) => [
+            name,
+            createTargetKey(name, value, isAccepted && !isRefused),
+          ]),
       ),
   };
 }
 
-/** Returns the names of usable keys: at least one response has a 2xx status, and none has 401 or 403. */
-function usableKeyNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
-  const statuses = Map.groupBy(exchanges, ({ key }) => key ?? "");
-  return new Set(
-    [...statuses].flatMap(([name, own]) => {
-      const all = own.map((each) => statusOf(each) ?? 0);
-      return all.some(is2xx) && !all.some((status) => status === 401 || status === 403) ? [name] : [];
-    }),
-  );
-}
-
-const authorizationOf = (headers: readonly Header[]): string | undefined =>
-  headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
-
 function recordedKeyOf({ request, key }: Exchange): RecordedKey {
-  const given = authorizationOf(request.headers)?.trim();
+  const given = headerValue(request.headers, "authorization")?.trim();
   if (given === undefined || given === "") return key === null ? { kind: "none" } : { kind: "named", name: key };
   const value = given.replace(/^[A-Za-z][A-Za-z0-9_-]*\s+/, "");
   const [, name] = /^\[redacted ([^\]]+)\]$/.exec(value) ?? [];
@@ -161,8 +132,8 @@ const secretHeaders: ReadonlySet<string> = new Set([
 const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
 /**
- * Removes secrets from the places where they usually are: authorization headers, cookies, JSON fields, and URL
- * parameters that look like keys. Keys elsewhere are redacted later, with the report.
+ * Removes secrets from their usual places: authorization headers, cookies, JSON fields, and URL parameters. Keys
+ * elsewhere are redacted later, with the report.
  */
 export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;

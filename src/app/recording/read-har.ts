@@ -12,16 +12,15 @@ import {
   responseDelaysMs,
   readHarTimes,
   type HarTimes,
+  isStream,
+  streamBounds,
 } from "./har-body.ts";
 import { type MissingPart, type LeftOutReason, type RecordedExchange, type Recording, countEach } from "./recording.ts";
 
 /** Whether a parsed file is an HTTP Archive, of any version. */
 export const isHar = (json: unknown): boolean => Array.isArray(getPath(json, "log", "entries"));
 
-/**
- * Reads an HTTP Archive 1.2, as browsers, Playwright, mitmproxy and this harness write it. Source:
- * http://www.softwareishard.com/blog/har-12-spec/.
- */
+/** Reads an HTTP Archive 1.2. Source: http://www.softwareishard.com/blog/har-12-spec/. */
 export function readHar(json: unknown): Recording {
   const entries = getPath(json, "log", "entries") as readonly unknown[];
   const creator = stringAt(json, "log", "creator", "name") || "an unknown program";
@@ -90,15 +89,10 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/**
- * Assumed duration of an exchange whose times are unknown: a day. So it contradicts no duration that a response states.
- */
+/** A day, for an exchange whose times are unknown. It contradicts no duration that a response states. */
 const assumedDurationMs = 86_400_000;
 
-/**
- * Reads the headers of a message. Leaves out HTTP/2 pseudo-headers such as `:path`, and splits values that Chromium
- * joins by a line feed.
- */
+/** Reads the headers of a message, without HTTP/2 pseudo-headers. Chromium joins equal ones by a line feed. */
 function headersOf(message: unknown): Header[] {
   const headers = getPath(message, "headers");
   if (!Array.isArray(headers)) return [];
@@ -124,12 +118,6 @@ const isCached = (entry: unknown, status: number, headers: readonly Header[]): b
   [entry, getPath(entry, "response")].some((part) =>
     cacheFieldNames.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
   );
-
-const isStream = (headers: readonly Header[]): boolean =>
-  /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
-
-/** Maximum number of events to read from a stream, and maximum length of one event. */
-const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
 
 /**
  * Returns how a response ended, and its events. An archive does not say who ended a stream, so the server did only if

@@ -5,27 +5,20 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { line } from "../../base/line.ts";
 import { parseJson, parseAs } from "../../base/parsing.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { readEvidence, UnreadableFile } from "../../report/model/report-file.ts";
+import { readEvidence } from "../../report/model/report-file.ts";
 import { isHar, readHar } from "./read-har.ts";
 import { stringAt } from "./har-body.ts";
-import { type Recording, type LeftOutReason, type RecordedExchange, countEach } from "./recording.ts";
+import { type Recording, type LeftOutReason, type RecordedExchange, countEach, shiftExchange } from "./recording.ts";
 import { type Exchange, exchangeSchema, headerValues } from "../../evidence/exchange.ts";
 import { isLostWithTarget } from "../../run/send/retry.ts";
 
-/**
- * Maximum size of a recorded file. In memory, its text may need twice as much, and its parsed JSON several times as
- * much.
- */
+/** Maximum size of a recorded file. Its parsed JSON may need several times as much memory. */
 export const maxRecordingBytes = 200 * 1024 * 1024;
 
 /** The content of a recorded file. Load evidence is only recognized here, because another function reads it. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
-/**
- * Reads a file with recorded traffic: a HAR, `evidence.json`, or JSON lines of exchanges.
- *
- * @throws {UsageError} if the file cannot be read, is too large, or has another format
- */
+/** Reads a file with recorded traffic: a HAR, `evidence.json`, or JSON lines of exchanges. */
 export function readRecordedFile(file: string): RecordedFile {
   const text = readBounded(file);
   const hasSeveralLines = /^\s*\{[^\n]*\}\s*\n\s*\{/.test(text);
@@ -39,22 +32,16 @@ function readWhole(text: string, file: string): RecordedFile {
   const format = stringAt(json.value, "format");
   if (format.startsWith("agent-hosting-conformance/load-evidence/")) return { kind: "load" };
   if (format.startsWith("agent-hosting-conformance/evidence/"))
-    return { kind: "traffic", recording: toRecording(evidenceOf(text, file), "evidence.json of this harness") };
+    return {
+      kind: "traffic",
+      recording: toRecording(readEvidence(text, file).exchanges, "evidence.json of this harness"),
+    };
   if (getPath(json.value, "request") !== undefined && getPath(json.value, "answer") !== undefined)
     return { kind: "traffic", recording: readExchangeLines(JSON.stringify(json.value), file) };
   throw new UsageError(line`${file} has no traffic that this version can read. ${acceptedFormats}`);
 }
 
 const acceptedFormats = "Give a HAR, a folder of a report, evidence.json, or JSON lines of its exchanges.";
-
-function evidenceOf(text: string, file: string) {
-  try {
-    return readEvidence(text, file).exchanges;
-  } catch (error) {
-    if (error instanceof UnreadableFile) throw new UsageError(line`${error.message}`);
-    throw error;
-  }
-}
 
 function readBounded(file: string): string {
   let handle: number | null = null;
@@ -76,11 +63,7 @@ function readBounded(file: string): string {
   }
 }
 
-/**
- * Reads a file in which each line is an exchange, in the JSON form of `evidence.json`.
- *
- * @throws {UsageError} if a line is not an exchange
- */
+/** Reads a file in which each line is an exchange, in the JSON form of `evidence.json`. */
 export function readExchangeLines(text: string, file: string): Recording {
   const exchanges = text.split("\n").flatMap((each, at): Exchange[] => {
     if (each.trim() === "") return [];
@@ -95,54 +78,35 @@ export function readExchangeLines(text: string, file: string): Recording {
   return toRecording(exchanges, "JSON lines of exchanges");
 }
 
-/**
- * Converts exchanges from `evidence.json` into a recording to judge. Leaves out exchanges that show nothing about the
- * server.
- */
+/** Converts exchanges into a recording to judge. Leaves out those that show nothing about the server. */
 export function toRecording(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
-  const read = sorted.map(toRecordedExchange);
   const startMs = recordingStartMs(sorted);
+  const read = sorted.map((each) => toRecordedExchange(each, startMs ?? 0));
   return {
     format,
-    exchanges: read.flatMap((each) => (typeof each === "string" ? [] : [shiftExchange(each, startMs ?? 0)])),
+    exchanges: read.filter((each) => typeof each !== "string"),
     leftOut: countEach(read.filter((each) => typeof each === "string")),
     facts: { times: true, eventTimes: true, clock: startMs !== null },
   };
 }
 
-function toRecordedExchange(exchange: Exchange): RecordedExchange | LeftOutReason {
+function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchange | LeftOutReason {
   const { answer, request } = exchange;
   if (request.method === "OPTIONS") return "options";
   if (isLostWithTarget(exchange)) return "gateway";
   if (answer.kind === "unanswered") return "unanswered";
   if (answer.status === 304) return "cache";
   const isCut = answer.body.kind === "cut" && answer.body.sha256 === "";
-  return { exchange, gaps: isCut ? ["no body"] : [] };
+  const { since: _since, ...kept } = exchange;
+  return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/**
- * Returns when the recording started, in Unix milliseconds, computed from `Date` headers. Takes the latest result,
- * because a `Date` may lag. Returns `null` if no response has a `Date`.
- */
+/** Returns when the recording started, in Unix milliseconds, by the latest of the `Date` headers, which may lag. */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");
     return Number.isNaN(date) || each.answer.kind !== "answered" ? [] : [date - each.answer.headMs - each.clockMs];
   });
   return starts.length === 0 ? null : starts.reduce((latest, start) => Math.max(latest, start), -Infinity);
-}
-
-function shiftExchange({ exchange, gaps }: RecordedExchange, startMs: number): RecordedExchange {
-  const { answer, since: _since, ...rest } = exchange;
-  const shiftedAnswer =
-    answer.kind === "answered"
-      ? {
-          ...answer,
-          headMs: answer.headMs + startMs,
-          endMs: answer.endMs + startMs,
-          events: answer.events.map((event) => ({ ...event, atMs: event.atMs + startMs })),
-        }
-      : { ...answer, endMs: answer.endMs + startMs };
-  return { gaps, exchange: { ...rest, sentMs: exchange.sentMs + startMs, answer: shiftedAnswer } };
 }

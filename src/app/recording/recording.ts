@@ -31,8 +31,8 @@ export type MissingPart = keyof typeof missingPartTexts;
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
   /**
-   * Its times are Unix milliseconds, or milliseconds since the start of the recording if that start is unknown. `key`
-   * is the key's name if the file has one.
+   * `key` is the key's name if the file has one. Times are Unix milliseconds if the start of the recording is known,
+   * and otherwise relative to it.
    */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
@@ -48,6 +48,22 @@ export interface Recording {
   readonly facts: Omit<RecordingContents, "keys">;
 }
 
+/** Moves all times of an exchange by some milliseconds. */
+export function shiftExchange(exchange: Exchange, byMs: number): Exchange {
+  const { sentMs, answer } = exchange;
+  const endMs = answer.endMs + byMs;
+  const shifted =
+    answer.kind === "unanswered"
+      ? { ...answer, endMs }
+      : {
+          ...answer,
+          headMs: answer.headMs + byMs,
+          endMs,
+          events: answer.events.map((event) => ({ ...event, atMs: event.atMs + byMs })),
+        };
+  return { ...exchange, sentMs: sentMs + byMs, answer: shifted };
+}
+
 /** Counts how often each item occurs. */
 export function countEach<K>(items: Iterable<K>): Map<K, number> {
   const counts = new Map<K, number>();
@@ -56,25 +72,14 @@ export function countEach<K>(items: Iterable<K>): Map<K, number> {
 }
 
 /**
- * A base URL that may be the one of the server to judge. `score`: how strongly one exchange below this URL suggests
- * that.
- */
-interface ServerCandidate {
-  readonly baseUrl: string;
-  readonly score: number;
-}
-
-/**
- * Finds the server to judge in a recording of several servers. Each exchange whose path fits the interface scores for
- * its base URL. Rate-limit headers score higher, because other services may have similar paths.
- *
- * @throws {UsageError} if no request fits
+ * Finds the server to judge in a recording: each exchange whose path fits the interface scores for its base URL.
+ * Rate-limit headers score higher, because other services may have similar paths.
  */
 export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
   const scores = new Map<string, number>();
   for (const each of exchanges) {
-    const found = serverCandidateOf(each);
-    if (found !== null) scores.set(found.baseUrl, (scores.get(found.baseUrl) ?? 0) + found.score);
+    const { baseUrl, score } = scoreOf(each);
+    if (score > 0) scores.set(baseUrl, (scores.get(baseUrl) ?? 0) + score);
   }
   const [best] = [...scores].toSorted(([, one], [, other]) => other - one);
   if (best !== undefined) return best[0];
@@ -83,16 +88,16 @@ export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: stri
   );
 }
 
-function serverCandidateOf({ exchange: { request, answer } }: RecordedExchange): ServerCandidate | null {
+/** Returns how strongly an exchange suggests that its base URL is that of the server to judge; 0 if it does not fit. */
+function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl: string; score: number } {
   const call = endpointCalled(request.method, request.url);
   const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];
-  if (call === null || baseUrl === undefined || answer.kind !== "answered") return null;
+  if (call === null || baseUrl === undefined || answer.kind !== "answered") return { baseUrl: "", score: 0 };
   const hasRateHeaders = answer.headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"));
   const isSpecific = call.endpoint === "invoke" || call.endpoint === "stream" || call.endpoint === "health";
-  return { baseUrl: canonicalUrl(baseUrl), score: 1 + (hasRateHeaders ? 4 : 0) + (isSpecific ? 2 : 0) };
+  const score = 1 + (hasRateHeaders ? 4 : 0) + (isSpecific ? 2 : 0);
+  return { baseUrl: new URL(baseUrl).href.replace(/\/$/, ""), score };
 }
-
-const canonicalUrl = (url: string): string => new URL(url).href.replace(/\/$/, "");
 
 /** Whether a URL is the base URL or a path below it, with or without a query. */
 export const isBelow = (url: string, baseUrl: string): boolean => {

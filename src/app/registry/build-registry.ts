@@ -26,11 +26,7 @@ export type BuiltRegistry =
   | { readonly kind: "built"; readonly registry: Registry }
   | { readonly kind: "broken"; readonly problems: readonly RegistryProblem[] };
 
-/**
- * Verifies every statement in the folder of a registry, and makes a static site of them.
- *
- * @throws {UsageError} if the folder cannot be read
- */
+/** Verifies every statement in the folder of a registry, and makes a static site of them. */
 export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistry> {
   const found = findStatements(options.registry);
   const verified = await Promise.all(found.vendors.map((vendor) => verifyStatements(vendor, options)));
@@ -88,11 +84,7 @@ export function isReplaceable(folder: string): boolean {
   return existsSync(feed) && readFileSync(feed, "utf8").includes(feedGenerator.source);
 }
 
-/**
- * Replaces a site in one step. If a file cannot be made or written, the old site is unchanged.
- *
- * @throws Node's own error
- */
+/** Replaces a site in one step. If a file cannot be made or written, the old site is unchanged. */
 export function writeSite(folder: string, files: readonly SiteFile[]): void {
   const place = followLinks(folder);
   const draft = join(dirname(place), temporaryName());

@@ -39,10 +39,8 @@ const vendorName = /^[a-z\d][a-z\d-]*$/;
 const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
 
 /**
- * Finds the statements in the folder of a registry: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and the keys in
- * `VENDOR/keys.json`. Hidden files, and files that are not JSON, do not matter.
- *
- * @throws {UsageError} if the folder cannot be read, or has no folder of a vendor
+ * Finds the statements in the folder of a registry: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and the
+ * keys in `VENDOR/keys.json`. Hidden files, and files that are not JSON, do not matter.
  */
 export function findStatements(registry: string): FoundStatements {
   if (statSync(registry, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -16,10 +16,7 @@ export interface DifferenceRow {
 export const hasSignificantDifference = (rows: readonly DifferenceRow[]): boolean =>
   rows.some(({ mark }) => mark === "significant");
 
-/**
- * Compares the saved response to a request with the response to the same request now. Returns a row for each property,
- * also for equal ones.
- */
+/** Compares a saved response with the response to the same request now. Returns a row for each property. */
 export function compareExchanges(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
   if (was.kind === "unanswered" || is.kind === "unanswered")
@@ -118,10 +115,7 @@ function bodyText(body: Body): string {
   }
 }
 
-/**
- * Compares two JSON values: first their shapes, then the values at each common path. Different shapes and error codes
- * are significant.
- */
+/** Compares two JSON values: their shapes, then the values at each common path. */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [flattenJson(before, name), flattenJson(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => differenceRow(path, kept, now, "significant"));
@@ -135,10 +129,7 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/**
- * Compares the events of two streams: the order of their names, and the first event of each name. The number of chunks
- * does not matter.
- */
+/** Compares two streams: the order of event names, and the first event of each name. Ignores the number of chunks. */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => eventNamesText(answer));
   const isSame = withoutChunkCounts(before ?? "") === withoutChunkCounts(after ?? "");
@@ -192,10 +183,7 @@ function firstEventRows(was: Answered, is: Answered): DifferenceRow[] {
 
 const valueText = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 
-/**
- * Maximum depth of a JSON value that is compared. The next constant limits the number of values. Anything beyond is
- * ignored.
- */
+/** Maximum depth of a JSON value that is compared. Anything beyond these two bounds is ignored. */
 const maxComparedDepth = 30;
 const maxComparedValues = 2000;
 
@@ -208,11 +196,7 @@ export interface FlatJson {
   readonly empty: ReadonlySet<string>;
 }
 
-/**
- * Lists the values of a JSON value by their paths.
- *
- * @param name beginning of each path, such as `body`
- */
+/** Lists the values of a JSON value by their paths, which begin with `name`. */
 export function flattenJson(json: unknown, name: string): FlatJson {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();
@@ -247,8 +231,8 @@ export interface ShapeChange {
 }
 
 /**
- * Returns the paths at which the types of two JSON values differ, without the paths below them. Ignores the items of an
- * array that is empty in one of the two.
+ * Returns the paths at which types differ, without the paths below. Ignores items of an array that is empty in one
+ * value.
  */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];

@@ -17,11 +17,7 @@ export interface BaseUrlChange {
   readonly to: string;
 }
 
-/**
- * Rebuilds a recorded request, so that it can be sent again.
- *
- * @throws {UsageError} if the request was not recorded completely
- */
+/** Rebuilds a recorded request, so that it can be sent again. */
 export function rebuildRequest(kept: Exchange, move: BaseUrlChange, keys: ReplayKeys): OutgoingRequest {
   const { id, key, request } = kept;
   const headers = request.headers.map(([name, value]): Header => {
@@ -88,15 +84,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The places where a replay looks for its API keys. */
 export interface KeySources {
-  /**
-   * The target from the user's target file, whose keys have the same names as in the report. `null` without a target
-   * file.
-   */
+  /** The target from the user's target file, whose keys have the same names as in the report. */
   readonly target: Target | null;
-  /**
-   * The API key that the user gave. It is used only if all requests of the report have the same key. `null` if none was
-   * given.
-   */
+  /** The API key that the user gave. Used only if all requests of the report have the same key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
   /** Returns the name of the environment variable for the key with this name; `undefined` if the report names none. */
@@ -107,10 +97,7 @@ export interface KeySources {
 export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /**
-   * Names of the environment variables from which keys were read. The report decides which these are, so a forged
-   * report may abuse them.
-   */
+  /** Environment variables from which keys were read. The report names them, so a forged report may abuse them. */
   readonly variables: readonly string[];
 }
 
@@ -121,7 +108,6 @@ const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
  *
  * @param chosen exchanges to send again
  * @param all every exchange of the report: `apiKey` may be used only if a single key sent all of them
- * @throws {UsageError | UseCaseError} if a key is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));
@@ -144,9 +130,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/**
- * Returns the names of the redacted keys in a request's headers. Leaves out parts of keys, which cannot be restored.
- */
+/** Returns the names of redacted keys in a request's headers. Parts of keys cannot be restored. */
 const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
@@ -185,9 +169,7 @@ function findKey(
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
-/**
- * Replaces redaction marks in a text by the keys. Returns `null` if a mark stands for something else than a known key.
- */
+/** Replaces redaction marks in a text by the keys. Returns `null` if a mark stands for something else. */
 export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

@@ -21,9 +21,7 @@ export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
   /** Id of a check, or of a clause for all of its checks. */
   readonly check: string;
-  /**
-   * Selects one finding of a check that has several, by its instance, such as a tier. `null`: the check has only one.
-   */
+  /** Instance of the finding to replay, such as a tier; `null` if the check has only one finding. */
   readonly instance: string | null;
   /** The base URL to send to. `null`: the address in the report. */
   readonly baseUrl: string | null;
@@ -50,19 +48,11 @@ export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
-  /**
-   * `alike`: no response differs significantly. `other`: one differs in status, error code or shape, or a request was
-   * not sent. `not reached`: the target was unreachable.
-   */
+  /** `other`: a status, error code or shape differs, or a request was not sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
-/**
- * Selects the requests of a check and rebuilds them, without sending anything.
- *
- * @throws {UsageError} if the report does not contain the requests
- * @throws {UseCaseError} if options are missing or contradict the report
- */
+/** Selects the requests of a check and rebuilds them, without sending anything. */
 export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const { kept, check, instance, target } = options;
   const { report, evidence } = kept;
@@ -94,8 +84,8 @@ export async function resendAndCompare(prepared: PreparedReplay, signal: AbortSi
 }
 
 /**
- * Returns the base URL to send to: the user's, or else the report's. Throws if the target file has another one than the
- * report, so that keys do not go to the wrong deployment.
+ * Returns the base URL to send to. Throws if target file and report have different ones, so that keys do not go to the
+ * wrong deployment.
  */
 function chooseBaseUrl(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
@@ -135,10 +125,7 @@ export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: 
 export type ConfirmationReason =
   /** The target is not on loopback, and these requests (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /**
-   * Keys from these environment variables would go to an address that only the report names, and the report may be
-   * forged.
-   */
+  /** Keys from these variables would go to an address that only the report names, which may be forged. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 export interface IntendedReplay {
@@ -151,8 +138,8 @@ export interface IntendedReplay {
 }
 
 /**
- * Returns why the user must confirm a replay, or `null` if no confirmation is needed. On loopback, none is needed.
- * Elsewhere, it is needed for requests other than GET, and for keys that go to an address from the report alone.
+ * Returns why the user must confirm a replay, or `null`. On loopback, no confirmation is needed. Elsewhere, it is
+ * needed for requests other than GET, and for keys that go to an address from the report alone.
  */
 export function confirmationReason({
   requests,
@@ -171,9 +158,7 @@ export function confirmationReason({
 /** Time limit of a whole replay, for all its requests together. */
 const maxReplayMs = 5 * 60_000;
 
-/**
- * The new exchanges, in the order of the requests. If there are fewer than requests, the last requests were not sent.
- */
+/** The new exchanges, in the order of the requests. The last requests may not have been sent. */
 export interface ResentRequests {
   readonly exchanges: readonly Exchange[];
   /** Why not all requests were answered; `null` if all were. */
@@ -181,8 +166,7 @@ export interface ResentRequests {
 }
 
 /**
- * Sends requests one after the other. Stops early if the target is unreachable, the user interrupts, or 5 minutes have
- * passed.
+ * Sends requests one after the other, until the target is unreachable, the user interrupts, or 5 minutes have passed.
  */
 export async function resendAll(
   requests: readonly OutgoingRequest[],

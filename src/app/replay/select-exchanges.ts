@@ -22,8 +22,6 @@ const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
  *
  * @param check id of a check or of a clause
  * @param instance instance of the finding, such as a tier; `null` for a check that has only one finding
- * @throws {UsageError | UseCaseError} if there is no such finding, there are several, or its exchanges cannot be sent
- *   again
  */
 export function selectExchanges(
   report: Report,

@@ -6,63 +6,42 @@ import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evide
 import { contradictionInReport } from "../../report/model/contradictions.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import { readEvidence, readReport, UnreadableFile } from "../../report/model/report-file.ts";
+import { readEvidence, readReport } from "../../report/model/report-file.ts";
 import { withoutWebhookSecretsOnRead, withoutWebhookSecretsOfText } from "../judge/secrets.ts";
-import { line, fromOutside } from "../../base/line.ts";
+import { line } from "../../base/line.ts";
+import { reportFileName } from "../../report/statement/statement.ts";
+import { withReadErrors } from "./saved-run.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Reads a saved report of a run or of load with its evidence, without webhook secrets. Missing evidence is accepted.
- * Damaged evidence is an error, because the report would look as if nothing had been recorded.
+ * Reads a saved report with its evidence, without webhook secrets. Missing evidence is accepted. Damaged evidence is an
+ * error, because the report would look as if nothing had been recorded.
  *
  * @param path folder of a report, or a report file; evidence is read only next to a file named `report.json`
  * @throws {UsageError} if the report or its evidence cannot be read
  */
-export function readReportDocument(path: string): ReportDocument {
-  return withReadErrors(path, readWithEvidence);
-}
+export const readReportDocument = (path: string): ReportDocument => readReportAt(path, readWithEvidence);
 
-/**
- * Reads a saved report without its evidence, for comparisons, which need only the findings.
- *
- * @throws {UsageError} if it cannot be read
- */
-export function readReportWithoutEvidence(path: string): ReportDocument {
-  return withReadErrors(path, readWithoutEvidence);
-}
+/** Reads a saved report without its evidence, for comparisons, which need only the findings. */
+export const readReportWithoutEvidence = (path: string): ReportDocument => readReportAt(path, readWithoutEvidence);
 
-function withReadErrors(path: string, read: (file: string) => ReportDocument): ReportDocument {
-  try {
-    return read(reportFileOf(path));
-  } catch (error) {
-    if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
-    if (error instanceof Error && "code" in error)
-      throw new UsageError(
-        line`The report cannot be read: ${path} (${String(error.code)}). Give the folder that a run has written, or its report.json.`,
-      );
-    throw error;
-  }
-}
+const readReportAt = (path: string, read: (file: string) => ReportDocument): ReportDocument =>
+  withReadErrors(
+    line`The report cannot be read: ${path}`,
+    "Give the folder that a run has written, or its report.json.",
+    () => read(statSync(path).isDirectory() ? join(path, reportFileName) : path),
+  );
 
 /** Thrown if a saved report contradicts itself, because it was changed after it was written. */
 export class ContradictoryReport extends UsageError {}
 
-/**
- * Reads a report, and checks that its totals and its verdict follow from its findings.
- *
- * @throws {ContradictoryReport} if they do not
- */
+/** Reads a report whose totals and verdict must follow from its findings. */
 function readConsistentReport(file: string): Report {
   const report = readReport(readFileSync(file, "utf8"), file);
   const contradiction = contradictionInReport(report);
   if (contradiction === null) return report;
   throw new ContradictoryReport(line`${file} contradicts itself: ${contradiction}. Give the report as it was written.`);
 }
-
-/** Name of the report file in a report's folder. Evidence is read only next to a file with this name. */
-const reportFileName = "report.json";
-
-const reportFileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, reportFileName) : path);
 
 function readWithEvidence(file: string): ReportDocument {
   const report = readConsistentReport(file);
@@ -110,22 +89,17 @@ function readLoadEvidenceOf(folder: string, { load }: Report): ReadonlyMap<strin
 }
 
 /**
- * Whether a file that a report names is inside the report's folder. A forged report must not make the harness read
- * other files.
+ * Whether a file that a report names is in the report's folder. A forged report must not make the harness read others.
  */
-const isWithin = (folder: string, name: string): boolean =>
+export const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 
 function readLoadEvidence(text: string, file: string): LoadEvidence {
-  const parsed = parseAs(jsonOf(text, file), loadEvidenceSchema);
+  const json = parseJson(text);
+  if (json.kind === "problem") throw new UsageError(line`${file} ${json.problem}.`);
+  const parsed = parseAs(json.value, loadEvidenceSchema);
   if (parsed.kind === "value") return parsed.value;
   throw new UsageError(line`${file} is no load evidence: ${parsed.problem}.`);
-}
-
-function jsonOf(text: string, file: string): unknown {
-  const json = parseJson(text);
-  if (json.kind === "value") return json.value;
-  throw new UnreadableFile(`${file} ${json.problem}.`);
 }
 
 /** Returns the text of a file; `null` if the file does not exist. */

@@ -2,23 +2,17 @@ import { readFileSync, statSync } from "node:fs";
 import { join, dirname } from "node:path";
 
 import type { Evidence } from "../../evidence/evidence.ts";
-import {
-  serializeEvidenceChunks,
-  readEvidence,
-  readReport,
-  serializeReport,
-  UnreadableFile,
-} from "../../report/model/report-file.ts";
+import { serializeEvidenceChunks, readEvidence, readReport, serializeReport } from "../../report/model/report-file.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
 import { type Digests, digestingChunks, sha256Of, reportFileName } from "../../report/statement/statement.ts";
-import { line, fromOutside } from "../../base/line.ts";
+import { joinLines, line, type Line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
 /**
- * The report and the evidence of a run, as its folder contains them. Keys are redacted. The webhook secrets that the harness made are not,
- * because checks of signatures need them.
+ * The report and the evidence of a run, without keys. They have the webhook secrets that the harness made, because
+ * checks of signatures need them.
  */
 export interface SavedRun {
   readonly report: Report;
@@ -26,43 +20,39 @@ export interface SavedRun {
 }
 
 /**
- * Reads a saved run from its folder, with webhook secrets, which checks of signatures need.
+ * Reads a saved run from its folder, with webhook secrets.
  *
- * @throws {UsageError} if the folder cannot be read
  * @throws {UseCaseError} if the folder holds a load report
  */
-export function readSavedRun(folder: string): SavedRun {
-  try {
+export const readSavedRun = (folder: string): SavedRun =>
+  withReadErrors(line`The report cannot be read: ${folder}`, "Give the folder that a run has written.", () => {
     if (!statSync(folder).isDirectory())
       throw new UsageError(line`${folder} is no folder. Give the folder that a run has written.`);
     const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
     const report = readReport(...file("report.json"));
     if (report.load !== undefined) throw new UseCaseError({ kind: "report of load", folder });
     return { report, evidence: readEvidence(...file("evidence.json")) };
+  });
+
+/** Calls `read`, and turns an error of the file system into a usage error: `failure`, the error's code, `advice`. */
+export function withReadErrors<T>(failure: Line, advice: string, read: () => T): T {
+  try {
+    return read();
   } catch (error) {
-    if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
     if (error instanceof Error && "code" in error)
-      throw new UsageError(
-        line`The report cannot be read: ${folder} (${String(error.code)}). Give the folder that a run has written.`,
-      );
+      throw new UsageError(joinLines([failure, line`(${String(error.code)}). ${advice}`], " "));
     throw error;
   }
 }
 
-/**
- * Writes `evidence.json` and then `report.json` into a folder, or into a temporary folder if that fails. Returns their
- * digests as well.
- */
+/** Writes `evidence.json` and then `report.json` into a folder, or into a temporary folder if that fails. */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/**
- * Returns SHA-256 digests of a saved report and of its evidence files, by file name. Empty if the report has no
- * evidence.
- */
+/** Returns SHA-256 digests of a saved report and of its evidence files, by file name. Empty without evidence. */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];

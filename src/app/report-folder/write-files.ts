@@ -10,9 +10,7 @@ import type { FileText } from "../../base/files/write-text.ts";
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
-/**
- * Emits a warning of Node that files could not be written. It is the default where a caller gives no callback for that.
- */
+/** Emits a warning of Node that files could not be written, for callers without a callback for that. */
 export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarning(sentence);
 
 /** The content of a file: a text, or a function that returns the text in pieces. */
@@ -27,8 +25,7 @@ export interface WrittenFiles {
 }
 
 /**
- * Writes files into a folder in the given order. If that fails, writes all of them into a temporary folder, so that the
- * result of a long run is not lost.
+ * Writes files into a folder in the given order, or into a temporary folder so that a long run's result is not lost.
  */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
@@ -53,12 +50,7 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   }
 }
 
-/**
- * Writes files into a folder under temporary names, and then renames all of them. So a report is never next to the
- * evidence of another run.
- *
- * @throws the error of Node's file system functions
- */
+/** Writes files under temporary names, and then renames all of them. So no report is next to another run's evidence. */
 export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {
@@ -84,19 +76,14 @@ export interface OutputFile<Name extends string> {
   readonly file: string | null;
 }
 
-/**
- * The outputs that the user requested from a command. Every file was found to be writable before the command started.
- */
+/** The outputs that the user requested from a command. Their files were writable when the command started. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   /** Whether one of the outputs goes to standard output, so that nothing else may be printed there. */
   readonly isStdoutTaken: boolean;
 }
 
-/**
- * Writes an output to its file, or prints it. If writing fails, returns a sentence about that as a list of one;
- * otherwise an empty list.
- */
+/** Writes an output to its file, or prints it. If writing fails, returns a sentence about that as a list of one. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,

@@ -6,25 +6,16 @@ import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 /** Options for saving a report, and for writing it in the formats that the user requested. */
 export interface WriteOptions extends FormatParts {
-  /**
-   * A run to save before any format is written, and its folder. The run still contains webhook secrets, which
-   * `evidence.json` keeps. Absent: nothing is saved.
-   */
+  /** A run to save before any format is written. It has the webhook secrets that `evidence.json` keeps. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /**
-   * Whether the command shows no later version of this report. Only the last version may be printed to standard output.
-   * Default: `true`.
-   */
+  /** Whether no later version of this report follows, so that it may be printed. Default: `true`. */
   readonly isFinal?: boolean;
 }
 
 /** The formats that the user requested, and how to sign a statement. */
 export interface RequestedFormats extends OutputFiles<FormatName>, Pick<FormatParts, "signing"> {}
 
-/**
- * Saves a run if requested, then writes its report in every requested format. A failure does not stop the others.
- * Returns a sentence for each failure.
- */
+/** Saves a run if requested, then writes its report in every requested format. Returns a sentence for each failure. */
 export async function saveAndWriteFormats(
   document: ReportDocument,
   { files, signing }: RequestedFormats,

@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 
 import { breachOutcomeByLevel, type Party } from "../../spec/clause.ts";
 import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
+import { packageVersion } from "../../base/package-root.ts";
+import { withoutUndefined } from "../../base/without-undefined.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import {
@@ -23,7 +25,6 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
 /** Everything apart from the findings that decides the verdict of a report. */
 export interface JudgingInput {
-  readonly version: string;
   /** The party that is judged, such as a server or a client. Default: the server. */
   readonly party?: Party;
   /** The requirement set to judge by. Findings of checks that count only in later sets do not affect the verdict. */
@@ -36,57 +37,44 @@ export interface JudgingInput {
 }
 
 interface ReportParts
-  extends
-    StatedFacts,
-    Pick<
-      Report,
-      | "target"
-      | "durationMs"
-      | "requests"
-      | "executions"
-      | "lost"
-      | "away"
-      | "waitedMs"
-      | "findings"
-      | "created"
-      | "pairs"
-      | "streaming"
-    > {
+  extends StatedFacts, Pick<Report, "target" | "durationMs" | "requests" | "waitedMs" | "findings" | "created"> {
   readonly judging: JudgingInput;
   readonly started: Date;
   readonly finished: Date;
+  readonly executions?: number | undefined;
+  readonly lost?: number;
+  readonly away?: string | undefined;
+  readonly pairs?: Report["pairs"] | undefined;
+  readonly streaming?: Report["streaming"] | undefined;
 }
 
-/**
- * Assembles the report of a run, of load, or of other judged evidence. It still contains the secrets that occur in
- * findings.
- */
+/** Assembles a report. It still contains the secrets that occur in findings. */
 export function assembleReport({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = verdictParts(findings, judging);
   const { end, unselected, load } = judging;
-  const report: Report = {
-    format: "agent-hosting-conformance/report/1",
+  const report = withoutUndefined({
+    format: "agent-hosting-conformance/report/1" as const,
     suite,
-    ...(judging.party === undefined ? {} : { party: judging.party }),
+    party: judging.party,
     target: parts.target,
     started: started.toISOString(),
     finished: finished.toISOString(),
     durationMs: Math.round(parts.durationMs),
     requests: parts.requests,
-    ...(parts.executions === undefined ? {} : { executions: parts.executions }),
-    ...(parts.lost === undefined ? {} : { lost: parts.lost }),
+    executions: parts.executions,
+    lost: parts.lost,
     waitedMs: Math.round(parts.waitedMs),
-    ...(parts.away === undefined ? {} : { away: parts.away }),
-    ...(end.kind === "planned" ? {} : { stopped: end.why }),
+    away: parts.away,
+    stopped: end.kind === "planned" ? undefined : end.why,
     ...judged,
-    ...(parts.pairs === undefined ? {} : { pairs: parts.pairs }),
-    ...(parts.streaming === undefined ? {} : { streaming: parts.streaming }),
+    pairs: parts.pairs,
+    streaming: parts.streaming,
     created: parts.created,
     unselected,
     ...statedFactsOf(parts),
     untestable,
-    ...(load === null ? {} : { load }),
-  };
+    load: load ?? undefined,
+  });
   return withProfileResults(report);
 }
 
@@ -96,16 +84,14 @@ export function withProfileResults({ profiles: _before, limits: _limits, ...repo
   return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
 }
 
-/**
- * Returns the parts of a report that follow from its findings and the clauses: verdict, totals, and lists of clauses.
- */
+/** Returns the parts of a report that follow from findings and clauses: verdict, totals, and lists of clauses. */
 export function verdictParts(
   findings: readonly ReportFinding[],
-  { version, party = "server", requirements, end, unselected, load }: JudgingInput,
+  { party = "server", requirements, end, unselected, load }: JudgingInput,
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "upcoming" | "untestable"> {
   const split = splitFindings(findings, requirements);
   return {
-    suite: { version, clauses: clausesHash(party), requirements },
+    suite: { version: packageVersion(), clauses: clausesHash(party), requirements },
     verdict: reportVerdict({ findings: split.findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
     totals: totalsOf(split.findings),
     ...split,
@@ -138,10 +124,7 @@ export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFind
 /** The result of a check, in which skip reasons are texts and no longer data. */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/**
- * Converts the result of a check into fields of a report's finding. The level of the clause decides whether a breach is
- * a fail, a warning or a note.
- */
+/** Converts the result of a check. The level of the clause decides whether a breach is a fail, a warning or a note. */
 export function findingDetails(finding: FindingWithTexts, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

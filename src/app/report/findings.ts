@@ -7,32 +7,79 @@ import { sinceField } from "../../report/model/requirements.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
+import type { Coverage } from "../../run/judge/coverage.ts";
+import type { Messages } from "../../run/skip-reason.ts";
+import { clauseOf } from "../../spec/clauses.ts";
+import { withoutUndefined } from "../../base/without-undefined.ts";
+import { findingDetails, type FindingWithTexts } from "./assemble-report.ts";
 
-/**
- * The profiles that a target offers and a run selected, and the exchanges that show which endpoints the target really
- * has.
- */
-interface ProfileContext {
+/** Facts about a run that decide which findings its report has. */
+interface RunFacts extends ProfileFacts {
+  /** Which pairs of request properties the run tried; `null` if the run did not record that. */
+  readonly coverage: PairCoverage | null;
+  readonly selection: Selection | undefined;
+}
+
+/** Converts the judgements of a run into the findings of its report. */
+export function reportedFindings(
+  judgements: readonly Judgement[],
+  messages: Messages,
+  { coverage, selection, ...facts }: RunFacts,
+): ReportFinding[] {
+  const rows = judgements.map((each) => findingRowOf(each, messages));
+  const findings = withUntriedPairFindings(rows, untriedPairs(coverage, selection));
+  return withoutMissingProfiles(findings, selection?.profiles ?? null, facts);
+}
+
+/** Converts the judgement of a check into a finding of the report. */
+export function findingRowOf(
+  { check, suite, instance, finding, exchanges }: Judgement,
+  messages: Messages,
+): ReportFinding {
+  const { level } = clauseOf(check.clause);
+  return {
+    check: check.id,
+    clause: check.clause,
+    suite,
+    level,
+    ...sinceField(check.since),
+    ...(instance === null ? {} : { instance }),
+    ...findingDetails(wordedFinding(finding, messages), level),
+    ...("seen" in finding && finding.seen !== undefined ? { seen: wordedCoverage(finding.seen, messages) } : {}),
+    ...(exchanges.length === 0 ? {} : { evidence: exchanges }),
+  };
+}
+
+const wordedFinding = (finding: Judgement["finding"], { reason, needs }: Messages): FindingWithTexts =>
+  finding.kind === "unproven"
+    ? { ...finding, reason: reason(finding.reason), needs: finding.needs === null ? null : needs(finding.needs) }
+    : finding;
+
+const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): NonNullable<ReportFinding["seen"]> => ({
+  ...seen,
+  unseen: unseen.map(({ of, kind, reach }) => ({ of, kind, ...(reach === null ? {} : { needs: needs(reach) }) })),
+});
+
+/** Facts about a target that show which profiles it offers, and which it has. */
+interface ProfileFacts {
   /** The profiles that `offers` in the target file lists; `null` if it has no such list, which means all. */
   readonly offers: readonly Profile[] | null;
-  /** The profiles that the run selected; `null` for all. */
-  readonly selected: readonly Profile[] | null;
   readonly exchanges: readonly Exchange[];
   readonly batchPath: string | null;
 }
 
 /**
- * Marks findings as skipped if they belong to a profile that the target neither offers nor has. A finding about many
- * endpoints is judged without those of profiles that are missing or not selected. A profile that the target has, but
- * does not offer, is judged all the same.
+ * Marks findings as skipped if they belong to a profile that the target neither offers nor has. Judges a finding about
+ * many endpoints without those of profiles that are missing or not selected.
  */
-export function withoutMissingProfiles(
+function withoutMissingProfiles(
   findings: readonly ReportFinding[],
-  profilesOf: ProfileContext,
+  selected: readonly Profile[] | null,
+  facts: ProfileFacts,
 ): ReportFinding[] {
-  const { offers, selected } = profilesOf;
   const missing = new Set(
-    profileNames.filter((each) => !isOffered(each, offers) && isProfileMissing(each, findings, profilesOf)),
+    profileNames.filter((each) => !isOffered(each, facts.offers) && isProfileMissing(each, findings, facts)),
   );
   const ignored = new Set([
     ...missing,
@@ -49,12 +96,14 @@ export function withoutMissingProfiles(
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
 /**
- * Whether a target lacks a profile: every response of the profile's endpoints has a status of a missing endpoint. For
- * limits, additionally no 429 and no rate-limit header occurred. For a profile without endpoints, instead no clause of
- * it was exercised.
+ * Whether every response of a profile's endpoints has a status of a missing endpoint. For limits, also no 429 and no
+ * rate-limit header may occur. A profile without endpoints is missing if no clause of it was exercised.
  */
-function isProfileMissing(profile: Profile, findings: readonly ReportFinding[], given: ProfileContext): boolean {
-  const { exchanges, batchPath } = given;
+function isProfileMissing(
+  profile: Profile,
+  findings: readonly ReportFinding[],
+  { exchanges, batchPath }: ProfileFacts,
+): boolean {
   const { sources } = profiles[profile];
   if (sources.length === 0)
     return findings.every(({ clause, outcome }) => profileOf(clause) !== profile || !isExercisedAtAll(outcome));
@@ -78,21 +127,14 @@ const showsLimits = (exchange: Exchange): boolean =>
 function skippedAsNotOffered(finding: ReportFinding, profile: Profile): ReportFinding {
   const { check, clause, suite, level, since, instance } = finding;
   return {
-    check,
-    clause,
-    suite,
-    level,
-    ...(since === undefined ? {} : { since }),
+    ...withoutUndefined({ check, clause, suite, level, since }),
     outcome: "skipped",
     ...(instance === undefined ? {} : { instance }),
     reason: `not offered: \`offers\` of the target file leaves out ${profile}, and the target does not have it`,
   };
 }
 
-/**
- * Removes the endpoints of some profiles from a finding about many endpoints. Without them, a failure may become a pass
- * or skipped.
- */
+/** Removes the endpoints of some profiles from a finding. Without them, a failure may become a pass or skipped. */
 function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
   const { seen } = finding;
   if (seen === undefined || ignored.size === 0) return finding;
@@ -121,8 +163,8 @@ export const untriedPairs = (coverage: PairCoverage | null, selection: Selection
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
 /**
- * Adds a skipped finding for each must clause with an untried pair of request properties, so that the clause does not
- * count as exercised. It counts from the requirement set on that introduced generated requests.
+ * Adds a skipped finding for each must clause with an untried pair, so that the clause does not count as exercised. It
+ * counts from the requirement set on that introduced generated requests.
  */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],

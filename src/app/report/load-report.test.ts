@@ -10,7 +10,7 @@ import type { Report } from "../../report/model/report.ts";
 import { runEndFromReason } from "../../report/model/verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
-import { describeInvalidTrials } from "../load/describe-invalid-trials.ts";
+import { describeInvalidTrials } from "../../report/model/trial-id.ts";
 import { loadExitCode } from "../../cli/report/present-report.ts";
 
 const scenario = scenarioNamed("minute-limit") ?? never();
@@ -47,7 +47,6 @@ const reportOf = (
   requirements: RequirementSet = newestRequirements,
 ): Report =>
   assembleLoadReport(outcomes, {
-    version: "1.2.3",
     requirements,
     target: { name: "Acme", baseUrl: "http://127.0.0.1:9/v1", tiers: { main: "free" } },
     started: new Date(0),

@@ -23,7 +23,6 @@ import { loadRunOf } from "./load-run.ts";
 
 /** Facts about a load that its report needs in addition to the results of the trials. */
 export interface LoadReportInput {
-  readonly version: string;
   readonly requirements: RequirementSet;
   readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;
   readonly started: Date;
@@ -34,18 +33,15 @@ export interface LoadReportInput {
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
-/**
- * Assembles the report of a load: the findings of all trials, in the form that a run's report has, and the results of
- * each trial.
- */
+/** Assembles the report of a load: the findings and the results of all trials. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
-  const { version, requirements, target, started, finished, waitedMs, fileOf } = occasion;
+  const { requirements, target, started, finished, waitedMs, fileOf } = occasion;
   const end = occasion.end.kind === "planned" ? runEndFromReason(firstTargetLoss(outcomes)) : occasion.end;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );
   return assembleReport({
-    judging: { version, requirements, end, unselected: untestedMustClauses(outcomes, requirements), load: { runs } },
+    judging: { requirements, end, unselected: untestedMustClauses(outcomes, requirements), load: { runs } },
     target: { ...target, fingerprint: shortHash(target.baseUrl) },
     started,
     finished,
@@ -57,10 +53,7 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
   });
 }
 
-/**
- * Returns why the target became unreachable, from the first trial in which that happened. Returns `null` if it always
- * answered.
- */
+/** Returns why the target became unreachable, from the first trial in which it did; `null` if it always answered. */
 const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
   outcomes
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
@@ -114,20 +107,12 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
   }
 }
 
-/**
- * Returns the level of a clause that a scenario tests.
- *
- * @throws {Error} if the clause does not exist
- */
 function levelOf(clause: string): Level {
   if (!isClauseId(clause)) throw new Error(`a load scenario claims ${JSON.stringify(clause)}, which is no clause`);
   return clauseOf(clause).level;
 }
 
-/**
- * Converts the coverage of a load check for the report. `unseen` is empty, because a load has no list of responses to
- * expect.
- */
+/** Converts the coverage of a load check. A load has no list of expected responses, so `unseen` is empty. */
 const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
@@ -157,8 +142,7 @@ function rowOf(finding: LoadFinding): Row {
 }
 
 /**
- * Converts a load finding into fields of the report. `reason` of a pass has its measured numbers. A failure has the
- * smallest part of the load that proves it.
+ * Converts a load finding. A pass has its measured numbers, and a failure the smallest part of the load that proves it.
  */
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   switch (finding.kind) {

@@ -87,8 +87,7 @@ function distribution(values: readonly number[]): Spread | null {
 }
 
 /**
- * Returns which kind of rate-limit window the target uses, as the finding of the clause LIM-15 says: fixed, rolling, or
- * either. `null` without that finding.
+ * Returns the kind of rate-limit window that the target uses, as the finding of LIM-15 says: fixed, rolling, or either.
  */
 function windowKind(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");

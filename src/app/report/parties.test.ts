@@ -5,7 +5,7 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
 import { clausesHash, verdictParts } from "./assemble-report.ts";
 
-const judging = { version: "0.0.1", end: { kind: "planned" }, unselected: [], load: null } as const;
+const judging = { end: { kind: "planned" }, unselected: [], load: null } as const;
 
 const untestablePartiesOf = (party: "server" | "client"): string[] => {
   const { untestable } = verdictParts([], { ...judging, party, requirements: latestRequirements });

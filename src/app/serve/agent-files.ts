@@ -14,10 +14,7 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/**
- * Names of the user's options for a reference server, for error messages: flags on the command line, and properties in
- * the library.
- */
+/** Names of the user's options for a reference server, for error messages: flags, or properties of the library. */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
@@ -36,11 +33,7 @@ export interface HostedAgent extends LoadedAgent {
   readonly id: string;
 }
 
-/**
- * Reads the agents from agent configuration files.
- *
- * @throws {UsageError} if there are problems, with a line for each problem of all files
- */
+/** Reads the agents from agent configuration files. Throws one error with a line for each problem. */
 export function loadAgents(paths: readonly string[], { agentFile: option }: ServeOptionNames): readonly LoadedAgent[] {
   const problems: Line[] = [];
   const loaded = paths.flatMap((given): LoadedAgent[] => {
@@ -71,7 +64,7 @@ function readOrThrow(path: string, option: string): string {
 /**
  * Adds the agents of agent files to a running reference server.
  *
- * @throws {UsageError} if two agents have the same id, or a file names an address to which deliveries are not allowed
+ * @throws {UsageError} if two agents have the same id, or deliveries to an address in a file are not allowed
  */
 export function hostAgents(
   reference: Reference,
@@ -117,8 +110,8 @@ function endpointProblems(
 }
 
 /**
- * Watches the agent files while the server runs: an edit updates the agent, deleting the file removes it, and restoring
- * the file adds it again.
+ * Watches the agent files: an edit updates the agent, deleting the file removes it, and restoring the file adds it
+ * again.
  */
 export function watchAgentFiles(
   reference: Reference,
@@ -132,10 +125,7 @@ export function watchAgentFiles(
   return { close: () => watches.forEach((each) => each.close()) };
 }
 
-/**
- * Applies a changed, deleted or restored agent file to the server. The agent keeps its id. Returns a line of text for
- * the user.
- */
+/** Applies a changed, deleted or restored agent file to the server. Returns a line of text for the user. */
 function applyChange(
   reference: Reference,
   { path, id }: HostedAgent,
@@ -174,22 +164,16 @@ export interface FileWatch {
   close(): void;
 }
 
-/**
- * After a change event, how long to wait for further events before the file is read. Editors save a file in several
- * steps.
- */
+/** How long to wait for further events before a changed file is read. Editors save a file in several steps. */
 const debounceMs = 120;
-/**
- * How long a file must be missing before it counts as deleted. Some editors save a file by deleting it and writing it
- * again.
- */
+/** How long a file must be missing before it counts as deleted. Some editors delete a file and write it again. */
 const removalGraceMs = 400;
 /** How often a file is read again without a change event. Some file systems send no events. */
 const pollIntervalMs = 2000;
 
 /**
  * Calls back for every change of a file's content, and for its removal. Watches the folder, because many editors
- * replace a file by a renamed copy, which a watch of the file itself would miss.
+ * replace a file by a renamed copy.
  */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): FileWatch {
   let known: string | null = content;

@@ -32,10 +32,7 @@ export interface ServeOptions extends ReferenceOptions {
   readonly names: ServeOptionNames;
   /** Called with a line of text for each change of an agent file. */
   readonly onAgentChange: (line: string) => void;
-  /**
-   * Called with a sentence when this process has reached its limit of open files. Until some are closed, the server
-   * refuses new connections.
-   */
+  /** Called with a sentence when this process has no file descriptor left, and so refuses connections. */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
@@ -49,18 +46,10 @@ export interface ServingReference {
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/**
- * Number of connections for which file descriptors must be available: for clients that test concurrency limits, and for
- * webhook deliveries.
- */
+/** Connections that must be possible: of clients that test concurrency limits, and for webhook deliveries. */
 const minConnections = 128;
 
-/**
- * Starts the reference server with the agents in agent files. Later changes of these files change the agents.
- *
- * @throws {UsageError} if a file or an address cannot be used
- * @throws {HarnessLimit} if this process can open too few connections
- */
+/** Starts the reference server with the agents in agent files. Later changes of these files change the agents. */
 export async function serveReference({
   agentFiles,
   targetFile,
@@ -114,10 +103,7 @@ async function startWithAgents(
   }
 }
 
-/**
- * Address on which the harness's webhook receiver listens: a free port on loopback, because the reference server runs
- * on the same machine.
- */
+/** A free port on loopback for the webhook receiver, because the reference server runs on the same machine. */
 const receiverAddress = "127.0.0.1:0";
 
 /** Returns the content of a target file for a reference server. It enables every check. */
@@ -147,8 +133,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // No time to settle: the reference server responds to an advance of its clock only after all effects of the
-        // advance.
+        // The reference server responds to an advance only after all its effects.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -163,10 +148,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/**
- * Returns the id of the agent to create, delete or change for a deployment event. Only the agent that is created and
- * deleted is one of its own.
- */
+/** Returns the id of the agent to create, delete or change. Only created and deleted agents are extra ones. */
 function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }
@@ -191,11 +173,7 @@ function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
   };
 }
 
-/**
- * Writes a target file. Only its owner can read the file, because it contains keys.
- *
- * @throws {UsageError} if it cannot be written
- */
+/** Writes a target file. Only its owner can read it, because it contains keys. */
 export function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
   try {
     replaceFile(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });

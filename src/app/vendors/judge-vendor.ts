@@ -45,10 +45,7 @@ export interface JudgedVendor {
 }
 
 /**
- * Runs the suites against a vendor's target, or reads the vendor's saved report. Does not throw: an error becomes part
- * of the result.
- *
- * @param folder folder for the report, which is written at once
+ * Runs the suites against a vendor's target, or reads the vendor's saved report. An error becomes part of the result.
  */
 export async function judgeVendor(
   named: ListedVendor,
@@ -57,32 +54,35 @@ export async function judgeVendor(
   folder: string,
   say: PrintLine,
 ): Promise<JudgedVendor> {
-  const { name } = named;
+  const judged = (vendor: Vendor): JudgedVendor => ({ vendor, target, isHarness: false, noLoad: null });
   try {
-    if (named.kind === "report")
-      return { vendor: readSavedVendor(named, judging.requirements), target: null, isHarness: false, noLoad: null };
+    if (named.kind === "report") return judged(readSavedVendor(named, judging.requirements));
     if (target === null) throw new Error("the target was not read");
-    return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false, noLoad: null };
+    return judged(await runVendor(named, target, judging, folder, say));
   } catch (error) {
     const isHarness = !(error instanceof UsageError);
     const text = messageOf(error);
     const reason = isHarness ? `The harness itself failed; this is not the target's fault: ${text}` : text;
     say(`not judged: ${reason}`);
-    return { vendor: unjudgedVendor(name, target, reason), target: null, isHarness, noLoad: null };
+    return { ...failedVendor(named, target, reason), isHarness };
   }
 }
 
-export const unjudgedVendor = (name: string, target: Target | null, reason: string): Vendor => ({
+const failedVendor = ({ name }: ListedVendor, target: Target | null, reason: string): JudgedVendor => ({
+  vendor: unjudgedVendor(name, target, reason),
+  target: null,
+  isHarness: false,
+  noLoad: null,
+});
+
+const unjudgedVendor = (name: string, target: Target | null, reason: string): Vendor => ({
   kind: "unjudged",
   name,
   baseUrl: target?.baseUrl ?? null,
   reason,
 });
 
-/**
- * Narrows a saved report to the requirement set of the comparison. A report of an earlier set stays as it is, and the
- * comparison has a note about it.
- */
+/** Narrows a saved report to the requirement set of the comparison. Leaves a report of an earlier set as it is. */
 const narrowedToSet = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
     ? { ...document, report: narrowReport(document.report, requirements) }
@@ -100,11 +100,7 @@ function readSavedVendor(
   return { kind: "judged", name, document, load: readSavedLoad(load, requirements), isKept: true, notes: [] };
 }
 
-/**
- * Reads the saved load report of a vendor. Returns `null` if `path` is `null`.
- *
- * @throws {UsageError} if it is no load report
- */
+/** Reads the saved load report of a vendor; `null` if there is no `path`. */
 function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
   const document = readReportDocument(path);
@@ -148,10 +144,7 @@ async function runVendor(
 /** Waits of a run that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 
-/**
- * Returns the report folder of each vendor, by the vendor's name. No two are equal, even if two names differ only in
- * characters that file names cannot have.
- */
+/** Returns the report folder of each vendor, by the vendor's name. No two are equal, even if two names are alike. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -177,9 +170,7 @@ export interface ConcurrentJudging {
   readonly sayOf: (name: string) => PrintLine;
 }
 
-/**
- * A vendor to judge. `target` is `null` for a saved report, and if the target cannot be used: then `problem` says why.
- */
+/** A vendor to judge. `target` is `null` for a saved report, and if `problem` says why the target cannot be used. */
 interface VendorEntry {
   readonly named: ListedVendor;
   readonly target: Target | null;
@@ -188,9 +179,7 @@ interface VendorEntry {
 
 /**
  * Judges several vendors concurrently. Vendors with the same host are judged one after the other, because runs on one
- * deployment disturb each other. The failure of one vendor does not affect the others.
- *
- * @throws {HarnessLimit} if this process cannot open as many connections as the runs may need
+ * deployment disturb each other.
  */
 export async function judgeConcurrently({
   vendors,
@@ -211,7 +200,7 @@ export async function judgeConcurrently({
       named,
       failed === null
         ? await judgeVendor(named, target, judging, folderOf(named.name), say)
-        : { vendor: unjudgedVendor(named.name, target, failed), target: null, isHarness: false, noLoad: null },
+        : failedVendor(named, target, failed),
     );
   };
   const work = async (): Promise<void> => {

@@ -11,12 +11,18 @@ import {
   foldersOf,
   type JudgedVendor,
   type PrintLine,
-  type VendorsRunOptions,
 } from "./judge-vendor.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { AvailableEngines } from "../load/available-engines.ts";
-import { describeInvalidTrials } from "../load/describe-invalid-trials.ts";
-import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad, type SendLoadOptions } from "../load/send-load.ts";
+import { describeInvalidTrials } from "../../report/model/trial-id.ts";
+import {
+  type LoadEvents,
+  silentLoadEvents,
+  requestsLeft,
+  type NotSent,
+  sendLoad,
+  type SendLoadOptions,
+} from "../load/send-load.ts";
 import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { RedactedLoad } from "../load/save-load.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
@@ -37,11 +43,10 @@ export interface JudgedVendors {
 }
 
 /**
- * Judges several deployments concurrently, then sends the requested load to one after the other, and compares all
- * results. The failure of one deployment does not affect the others.
+ * Judges several deployments concurrently, then sends the load to one after the other, and compares all results. The
+ * failure of one deployment does not affect the others.
  *
- * @throws {UsageError} if `from` names none of the vendors; nothing was sent then
- * @throws {UnsendableLoadError} if the load cannot be sent to any target; nothing was sent then
+ * @throws {UsageError} if `from` names no vendor, or the load cannot be sent to any target; nothing was sent then
  */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder, from } = options;
@@ -81,17 +86,13 @@ export interface VendorsLoad {
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
-/**
- * Sends load to the judged targets one after the other, because concurrent loads would disturb each other. A target without load stays in
- * the comparison, with a note.
- */
+/** Sends load to one judged target after the other, because concurrent loads would disturb each other. */
 export async function sendVendorLoads(
   judged: readonly JudgedVendor[],
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // All keys count as used until now, because the runs have used them, and vendors may share keys. The load pauses
-  // until their rate-limit windows have passed.
+  // Vendors may share keys. So all keys count as used until now, and pause until their windows have passed.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];
@@ -102,19 +103,15 @@ export async function sendVendorLoads(
       continue;
     }
     const say = sayOf(vendor.name);
-    const { readOnly, requirements, messages, signal } = judging;
     const options: SendLoadOptions = {
+      ...judging,
       ...parameters,
-      maxRequests: requestsLeft(vendor, judging),
+      maxRequests: requestsLeft(judging.maxRequests, vendor.document.report),
       usedAtMs: usedAtMs.get(target.baseUrl) ?? ranUntilMs,
       events: { ...eventsOf(planned, say), problem: judging.onLoss ?? warnOfUnwrittenFiles },
       target,
       engines,
-      readOnly,
-      requirements,
-      messages: messages,
       agree,
-      signal,
     };
     const sent = await sendLoad(options, `${folderOf(vendor.name)}-load`);
     usedAtMs.set(target.baseUrl, performance.now());
@@ -126,10 +123,6 @@ export async function sendVendorLoads(
   }
   return done;
 }
-
-/** Returns how many requests the load of a vendor may send: `maxRequests` minus the requests of its run. */
-const requestsLeft = ({ document }: VendorWithReport, { maxRequests }: VendorsRunOptions): number =>
-  maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 
 function withLoadReport(vendor: VendorWithReport, { document }: RedactedLoad): VendorWithReport {
   const invalid = describeInvalidTrials(document.report);

@@ -16,16 +16,11 @@ export type ListedVendor =
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
 /**
- * Schema of a vendors file that accepts any object as a target. A wrong target is reported later, in its vendor's
- * column, and does not stop the others.
+ * Accepts any object as a target, so that a wrong one is reported in its vendor's column and does not stop the others.
  */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
-/**
- * Reads a vendors file. Relative paths in it start at its own folder.
- *
- * @throws {UsageError} if the file is wrong; an error in a single target is thrown later, by `target()` of its entry
- */
+/** Reads a vendors file. Relative paths in it start at its own folder. An error in a target is thrown by `target()`. */
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,

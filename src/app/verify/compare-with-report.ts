@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { clausesHash } from "../report/assemble-report.ts";
@@ -19,7 +19,7 @@ import { packageVersion } from "../../base/package-root.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { folderOf, readSavedRun } from "../report-folder/saved-run.ts";
-import { readReportDocument } from "../report-folder/read-report-document.ts";
+import { isWithin, readReportDocument } from "../report-folder/read-report-document.ts";
 import { requirementsOf } from "../../report/model/requirements.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";
 import { tierNames } from "../../spec/tiers.ts";
@@ -44,11 +44,10 @@ export interface ReportComparison {
 }
 
 /**
- * Compares a statement with its report: its digests must be those of the evidence, and judging the evidence again must give the same verdict.
+ * Compares a statement with its report: the digests must be those of the evidence, and judging the evidence again must
+ * give the same verdict.
  *
  * @param path folder of the report, or the `report.json` in it
- * @param wordings messages of the command line and of the library
- * @throws {UsageError} if one of the files cannot be read
  */
 export function compareWithReport(statement: Statement, path: string, wordings: PossibleMessages): ReportComparison {
   const document = readReportDocument(path);
@@ -84,10 +83,7 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/**
- * Compares a report that another version of the harness made with this version's judgement. A different verdict is a
- * mismatch; different findings become notes.
- */
+/** Compares a report of another version with this version's judgement. Only a different verdict is a mismatch. */
 function compareWithOtherVersion(
   { suite, verdict }: Report,
   again: Report,
@@ -105,14 +101,9 @@ function compareWithOtherVersion(
   return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
 }
 
-/**
- * Returns SHA-256 digests of a report and of its evidence files. Ignores paths outside the folder, because a forged
- * report must not make the harness read other files.
- */
+/** Returns SHA-256 digests of a report and of its evidence files, which must be in its folder. */
 function digestsIn(folder: string, report: Report): Digests {
-  const files = [reportFileName, ...evidenceFileNames(report)].filter(
-    (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
-  );
+  const files = [reportFileName, ...evidenceFileNames(report)].filter((file) => isWithin(folder, file));
   return Object.fromEntries(
     files.flatMap((file) => {
       const path = join(folder, file);
@@ -135,11 +126,9 @@ export interface RejudgedReport {
 }
 
 /**
- * Judges the evidence in a report's folder again, as `conformance rejudge` and `conformance load judge` do. Findings of
- * load trials without evidence are copied.
+ * Judges the evidence in a report's folder again. Copies findings of load trials without evidence.
  *
  * @param wordings messages of the command line and of the library, either of which may have written the report
- * @throws {UsageError} if the evidence cannot be read
  */
 export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {
   if (report.load !== undefined)
@@ -161,10 +150,7 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
   };
 }
 
-/**
- * Checks that a report's target and number of requests fit the evidence, and returns contradictions. Evidence has the
- * first request, but may lack others.
- */
+/** Returns contradictions between a report's target or number of requests and its evidence, which may lack requests. */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;
   const urls = exchanges.map(({ request }) => request.url);
@@ -188,7 +174,6 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
   );
   const fileOf = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...trialsWithoutEvidence(report, runs)], {
-    version: packageVersion(),
     requirements: requirementsOf(report),
     target: report.target,
     started: new Date(report.started),

@@ -46,7 +46,6 @@ export interface Seal {
 /**
  * Reads a statement, plain or in a signed DSSE envelope. Does not check the signature.
  *
- * @throws {UsageError} if the file cannot be read, or is neither
  * @throws {UseCaseError} if a parser could read it in two ways
  */
 export function readStatement(file: string): PublishedStatement {
@@ -71,20 +70,14 @@ function parseStrictly<T>(text: string, raw: unknown, schema: z.ZodType<T>, file
 }
 
 /**
- * Whether no JSON object in a text has two fields with the same name. A parser would use one of them, and a person
- * might read the other.
+ * Whether no JSON object has two fields of one name: a parser would use one of them, and a person might read the other.
  */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));
 
 const withoutWhiteSpace = (text: string): string => text.replace(/\s+/g, "");
 
-/**
- * Reads a list of public keys that a vendor has published.
- *
- * @param place a file, or a URL: https, or http on loopback
- * @throws {UsageError} if it cannot be read, or is no list of usable keys
- */
+/** Reads a list of public keys that a vendor has published, from a file or a URL: https, or http on loopback. */
 export async function readKeys(place: string, network: Network): Promise<readonly VendorKey[]> {
   const isUrl = /^[a-z][a-z\d+.-]*:\/\//i.test(place);
   const text = isUrl ? await fetchKeys(readUrl(place), network) : readTextFile(place, "The list of keys");
@@ -136,11 +129,7 @@ async function readAtMost(body: AsyncIterable<Uint8Array>, url: string): Promise
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/**
- * Reads a buyer's policy, in JSON or YAML. Relative paths in it start at its own folder.
- *
- * @throws {UsageError} with the place of the error in the file
- */
+/** Reads a buyer's policy, in JSON or YAML. Relative paths in it start at its own folder. */
 export function readPolicy(file: string): Policy {
   const notation = notationOf(file);
   if (notation === null)

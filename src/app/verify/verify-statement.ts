@@ -50,10 +50,8 @@ export type SignatureState =
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
 
 /**
- * Verifies a statement by its signature, its report and evidence, and a policy. Without key lists, report or policy,
- * that part is not checked, and a note says so.
- *
- * @throws {UsageError} if one of the files cannot be read
+ * Verifies a statement by its signature, its report and evidence, and a policy. A note names each part that is not
+ * checked because its input is missing.
  */
 export async function verifyStatement(options: VerifyOptions): Promise<Verification> {
   const { policy, now } = options;
@@ -121,10 +119,7 @@ function checkSignature({ seal }: PublishedStatement, keys: KnownKeys, acceptsUn
   return { state, mismatches: problems, notes };
 }
 
-/**
- * Returns problems of a statement that need no other file to be found: it has expired, or its fields contradict each
- * other.
- */
+/** Returns problems that need no other file: the statement has expired, or its fields contradict each other. */
 function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   if (seal === null) return [];
   const isExpired = now.getTime() >= Date.parse(seal.expires);
@@ -154,10 +149,7 @@ function comparisonOf({ statement }: PublishedStatement, { report, messages }: V
   return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }
 
-/**
- * Another known statement, which may supersede the verified one. `isTrusted`: its signature is at least as good as that
- * of the verified one.
- */
+/** Another statement. `isTrusted`: its signature is at least as good as that of the verified one. */
 export interface KnownStatement {
   readonly file: string;
   readonly statement: Statement;
@@ -165,9 +157,8 @@ export interface KnownStatement {
 }
 
 /**
- * Returns a line for each known statement that supersedes the given one: it is newer, about the same deployment, and
- * nonconformant by the same or an earlier requirement set. Also lists untrusted statements, because their verdict may
- * be forged.
+ * Returns a line for each known statement that is newer, about the same deployment, and nonconformant by the same or an
+ * earlier requirement set. Also lists untrusted statements, because their verdict may be forged.
  */
 export function supersedingStatements(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {

@@ -1,8 +1,6 @@
 import { requirementsOf } from "../../report/model/requirements.ts";
 import { assertOpenFiles } from "../../base/open-files.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import type { Secret } from "../../evidence/redaction.ts";
-import type { Receiver } from "../../receiver/receiver.ts";
 import type { Report } from "../../report/model/report.ts";
 import { type Suite, filterChecks } from "../../run/judge/check.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -10,25 +8,13 @@ import { suites } from "../../suites/all.ts";
 import { type RemainingRetries, type WatchedDeliveries, mergeWatched } from "../../suites/deliveries/watch.ts";
 import { rejudgeRun } from "../rejudge.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
-import { removeJournal, type WatchState, removeState } from "./watch-files.ts";
-import { startWatch } from "./watch.ts";
+import { deleteWatchFiles, type WatchState } from "./watch-files.ts";
+import { startWatch, type WatchOptions } from "./watch.ts";
 
-export interface WatchAndRejudgeOptions {
-  readonly folder: string;
-  readonly state: WatchState;
-  /** The run's receiver, if it still listens; the caller closes it. `null` or absent: a new receiver is started. */
-  readonly live?: Receiver | null;
+export interface WatchAndRejudgeOptions extends Omit<WatchOptions, "evidence" | "timers"> {
   readonly kept: SavedRun;
-  /** Secrets to redact. A delivery may contain them. */
-  readonly secrets: readonly Secret[];
   /** Turns skip reasons into sentences for the report. */
   readonly messages: Messages;
-  readonly signal: AbortSignal;
-  readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
-  readonly onLoss?: (sentence: string) => void;
-  /** Called once when the receiver listens, before the first report of progress. */
-  readonly onListening?: (() => void | Promise<void>) | undefined;
 }
 
 /** The result of a watch: which webhook retries are still due, and the new report. */
@@ -46,9 +32,6 @@ const minConnections = 32;
 /**
  * Listens for webhook deliveries until no retry is due any more, or the signal aborts. Then judges all evidence again,
  * and rewrites the report. A stopped watch can be resumed.
- *
- * @throws {UsageError} if the receiver's address is in use
- * @throws {HarnessLimit} if this process can open too few connections
  */
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
   assertOpenFiles(minConnections);
@@ -83,13 +66,4 @@ export function judgeWatched(
 function judgedSuites({ findings, upcoming }: Report): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   return filterChecks(suites, ({ id }) => selected.has(id));
-}
-
-/**
- * Deletes `watch.json` and `watch.jsonl` after a finished watch, because the report's folder now contains all
- * deliveries.
- */
-export function deleteWatchFiles(folder: string): void {
-  removeState(folder);
-  removeJournal(folder);
 }

@@ -70,12 +70,7 @@ export interface WatchState {
 
 const stateFileName = "watch.json";
 
-/**
- * Writes `watch.json` at the end of a run, so that a watch can begin.
- *
- * @throws {UsageError} if the run did not listen for deliveries
- * @throws {UseCaseError} if the folder cannot be written
- */
+/** Writes `watch.json` at the end of a run, so that a watch can begin. */
 export function writeFirstState(
   folder: string,
   listened: ListeningState | null,
@@ -97,11 +92,7 @@ export function writeFirstState(
   return state;
 }
 
-/**
- * Reads `watch.json`.
- *
- * @throws {UseCaseError} if the folder has no valid file of this name
- */
+/** Reads `watch.json`. */
 export function readState(folder: string): WatchState {
   const file = join(folder, stateFileName);
   if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: stateFileName });
@@ -109,8 +100,6 @@ export function readState(folder: string): WatchState {
   if (parsed.success) return parsed.data;
   throw new UseCaseError({ kind: "unreadable watch", file });
 }
-
-export const removeState = (folder: string): void => rmSync(join(folder, stateFileName), { force: true });
 
 const lineSchema = z.union([
   z.object({ began: z.number().describe("The receiver listens without a gap from now on.") }),
@@ -120,18 +109,12 @@ const lineSchema = z.union([
   }),
 ]);
 
-/**
- * A line of `watch.jsonl`: when the receiver began to listen, that it still listens, or a delivery. Times are in
- * milliseconds since the start of the run.
- */
+/** A line of `watch.jsonl`. Times are in milliseconds since the start of the run. */
 export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
-/**
- * Writer of the file `watch.jsonl`, with a line of JSON for each delivery that arrives after a run. Each line is
- * flushed to disk at once, so that a killed process loses none.
- */
+/** Writer of `watch.jsonl`. Flushes each line to disk at once, so that a killed process loses no delivery. */
 export interface Journal {
   readonly add: (entry: JournalLine) => void;
   readonly close: () => void;
@@ -141,8 +124,7 @@ export function openJournal(folder: string): Journal {
   const file = openSync(fileOf(folder), "a", 0o600);
   // Only this user may read the file, also if it existed before, because deliveries may contain webhook secrets.
   fchmodSync(file, 0o600);
-  // A killed process may have left an incomplete last line. The line feed ends it, so that the next line stays
-  // readable.
+  // Ends an incomplete last line, which a killed process may have left.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
     add: (entry) => {
@@ -167,34 +149,24 @@ export function readJournal(folder: string): JournalLine[] {
     });
 }
 
-export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
+/** Deletes `watch.json` and `watch.jsonl`, whose deliveries the report's folder contains after a finished watch. */
+export function deleteWatchFiles(folder: string): void {
+  for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
+}
 
 /** Computes from the lines of a journal which deliveries arrived, and at which times no receiver listened. */
 export interface WatchAccumulator {
   readonly add: (entry: JournalLine) => void;
-  /**
-   * Returns the deliveries up to now, and the times without a receiver.
-   *
-   * @param untilMs the time now, in milliseconds since the start of the run
-   * @param isListening whether the receiver is listening now
-   */
+  /** Returns the deliveries until `untilMs` (since the start of the run), and the times without a receiver. */
   readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
 /** How often a line in the journal says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
-/**
- * If there is no line in the journal for longer than this, the receiver did not listen meanwhile, for example because
- * the machine was asleep.
- */
+/** If the journal has no line for longer than this, the receiver did not listen: perhaps the machine was asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-/**
- * Creates an accumulator for the lines of a journal.
- *
- * @param sinceMs when the run itself stopped listening
- * @param received deliveries that arrived during the run
- */
+/** Creates an accumulator that starts when the run stopped listening, with the deliveries that the run received. */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]): WatchAccumulator {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];

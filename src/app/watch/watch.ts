@@ -67,9 +67,6 @@ const machineTimers: WatchTimers = {
 /**
  * Listens for webhook deliveries after a run, until no retry is due any more or the signal aborts. Writes each delivery
  * to the journal at once. Does not listen if no retry is due.
- *
- * @throws {UsageError} if the receiver's address is in use
- * @throws {UseCaseError} if the folder cannot be written
  */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
@@ -102,10 +99,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /**
-   * Notes in the journal if the receiver has refused connections since the last line, because deliveries may be missing
-   * for that time.
-   */
+  /** Deliveries may be missing if the receiver has refused connections since the last line. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -118,8 +112,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Ids of deliveries that are recorded already. Others may have arrived between the end of the run and the start of
-  // the watch.
+  // Deliveries may have arrived between the end of the run and the start of the watch.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
@@ -144,12 +137,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   return { ended: end() };
 }
 
-/**
- * Opens the journal of a watch. If a later line cannot be written, the watch goes on, because the new report will
- * contain the delivery anyway.
- *
- * @throws {UseCaseError} if the journal cannot be opened
- */
+/** Opens the journal of a watch. If a later line cannot be written, the watch goes on: the new report will have it. */
 function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
   let isReported = false;
   try {
@@ -182,8 +170,8 @@ function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delive
 }
 
 /**
- * Returns a function that corrects the arrival time of each delivery by the wall clock, because the receiver's own
- * clock stops while the machine sleeps.
+ * Returns a function that sets arrival times by the wall clock. The receiver's own clock stops while the machine
+ * sleeps.
  */
 function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));

@@ -1,7 +1,7 @@
 import { appendFileSync, statSync } from "node:fs";
 
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { describeInvalidTrials } from "../../app/load/describe-invalid-trials.ts";
+import { describeInvalidTrials } from "../../report/model/trial-id.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import {
   type RequestedFormats,
@@ -12,9 +12,8 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { handlePendingSignals } from "../../base/handle-pending-signals.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
-import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
+import { applyBaseline, type Baseline, defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
 import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
-import { defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";

@@ -11,7 +11,6 @@ import { serializeReport } from "../../report/model/report-file.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withoutContradiction } from "../../report/testing/without-contradiction.ts";
 import { sha256Of, statementOf, serializeStatement } from "../../report/statement/statement.ts";
-import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../../app/report/load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
@@ -37,7 +36,6 @@ beforeEach(() => {
   };
   const broken: TrialResult = { kind: "broken", trial: { ...trial, tier: "team" }, error: "TypeError", evidence: null };
   const report = assembleLoadReport([judgeTrial(trial, evidence), skipped, broken], {
-    version: packageVersion(),
     requirements: "1.1",
     target: { name: "Acme", baseUrl: "http://127.0.0.1:9/v1", tiers: { main: "free" } },
     started: new Date(0),

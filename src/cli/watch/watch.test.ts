@@ -10,8 +10,8 @@ import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { UseCaseError } from "../../app/use-case-error.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { saveRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
-import { deleteWatchFiles, judgeWatched } from "../../app/watch/watch-and-rejudge.ts";
-import { readJournal, readState, type WatchState } from "../../app/watch/watch-files.ts";
+import { judgeWatched } from "../../app/watch/watch-and-rejudge.ts";
+import { readJournal, readState, type WatchState, deleteWatchFiles } from "../../app/watch/watch-files.ts";
 import type { Judged } from "../testing/judged-session.ts";
 import {
   attemptAgain,

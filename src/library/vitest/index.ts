@@ -29,9 +29,8 @@ export interface ConformanceTestOptions extends JudgeOptions {
 const defaultTimeoutMs = 300_000;
 
 /**
- * Registers a vitest test for each check, such as `INV-10 An absent query answers …`, in a group for each part of the interface. All tests
- * share one run, which takes place before the first test. The run has only the checks whose tests are selected, so `vitest -t SSE` sends
- * only what these need. If a check could not be exercised, its test is skipped with the reason.
+ * Registers a vitest test for each check. All share one run before the first test, which has only the checks whose
+ * tests are selected. If a check could not be exercised, its test is skipped with the reason.
  *
  * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
  */
@@ -64,11 +63,7 @@ export function conformanceTests(options: ConformanceTestOptions): void {
 
 const testNameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
 
-/**
- * Judges the target by the checks whose tests are selected.
- *
- * @param names names of these tests; `null` if they are unknown, so that all checks run
- */
+/** Judges the target by the checks whose tests are selected; by all if `names` is `null`. */
 async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
   const target = typeof options.target === "function" ? await options.target() : options.target;
   const chosen = listChecks(options).filter((entry) => names === null || names.has(testNameOf(entry)));
@@ -114,10 +109,8 @@ const isVitestTask = (value: unknown): value is VitestTask =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
 /**
- * Returns the names of a group's tests that no filter excludes.
- *
- * @param group argument of a `beforeAll` hook
- * @returns `null` if the argument is no group, as in older versions of vitest
+ * Returns the names of a group's tests that no filter excludes; `null` if the argument of the hook is no group, as in
+ * older versions of vitest.
  */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
   isVitestTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;

@@ -47,10 +47,7 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
-/**
- * Returns the result of a check that has no finding in the report. A check that repeats an earlier one for newer requests has a finding
- * only if it judged further cases.
- */
+/** A check that repeats an earlier one for newer requests has a finding only if it judged further cases. */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);

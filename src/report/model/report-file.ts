@@ -1,6 +1,8 @@
 import type { z } from "zod";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { messageOf } from "../../base/errors.ts";
 import { type Evidence } from "../../evidence/evidence.ts";
 import { toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence-file.ts";
@@ -43,9 +45,7 @@ function* commaSeparatedLines(items: Iterable<string>): Generator<string> {
 }
 
 /** Thrown if a saved file has unexpected content. The message names the file and the place in it. */
-export class UnreadableFile extends Error {
-  override readonly name = "UnreadableFile";
-}
+export class UnreadableFile extends UsageError {}
 
 /**
  * Parses the text of `report.json`.
@@ -65,14 +65,14 @@ export function readEvidence(text: string, file: string): Evidence {
   try {
     return fromEvidenceFile(packed);
   } catch (error) {
-    throw new UnreadableFile(`${file}: ${messageOf(error)}`);
+    throw new UnreadableFile(line`${file}: ${messageOf(error)}`);
   }
 }
 
 function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   const json = parseJson(text);
-  if (json.kind === "problem") throw new UnreadableFile(`${file} ${json.problem}.`);
+  if (json.kind === "problem") throw new UnreadableFile(line`${file} ${json.problem}.`);
   const parsed = parseAs(json.value, schema);
   if (parsed.kind === "value") return parsed.value;
-  throw new UnreadableFile(`${file}: ${parsed.problem}. Is it of this version?`);
+  throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
 }

@@ -3,9 +3,7 @@ import { deliveryHeaderValues, deliveryJson, type Delivery } from "../../evidenc
 import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
-import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { needsMoreTime, need, type SkipCause } from "../../run/skip-reason.ts";
 import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
@@ -18,6 +16,7 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
+import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 /** Minimum wait by the target's clock before a message counts as missing. A target may check alerts once a minute. */
 const minWaitMs = 60_000;
@@ -33,20 +32,18 @@ const outOfTime: SkipCause = {
 /** A threshold in percent that is no whole number. The document allows any number. */
 const fraction = 82.5;
 
-/** Creates an alert whose threshold is {@link fraction}. Returns `null` if the key has few requests a minute. */
-const fractionalAlertCreated = probe(
+/** Creates an alert whose threshold is {@link fraction}. */
+const fractionalAlertCreated = probeIfManyRequests(
   `an alert with a threshold of ${fraction} is created`,
   {
     needs: ["receiver"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    requests: 1,
     stage: "exclusive",
     after: [alertCrossed],
     creates: { alerts: 1 },
-    createsFew: {},
     since: "1.2",
   },
-  async ({ client, given, target }): Promise<Exchange | null> => {
-    if (hasFewRequests(target)) return null;
+  async ({ client, given }): Promise<Exchange> => {
     const { url } = given.receiver.open("alert-fraction", { secret: null, replies: [{ kind: "status", status: 204 }] });
     return client.send("POST", "/alerts", { json: { type: "rate_limit", threshold: fraction, webhook_url: url } });
   },
@@ -58,7 +55,7 @@ const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreate
 const quotaStatuses = [402, 403, 409, 429] as const;
 
 function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {
-  if (created === null) return inapplicable("the key has few requests a minute");
+  if (created === null) return fewRequests;
   if (!isSuccess(whole.created)) return unproven("no alert was created (ALR-1)");
   if (isSuccess(created)) return holds();
   return hasStatus(created, ...quotaStatuses) || created.answer.kind !== "answered"

@@ -1,46 +1,15 @@
 import { check, suite, type Suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, noted, unproven } from "../../run/judge/finding.ts";
-import type { JudgedId } from "../../spec/clauses.ts";
 import { type ObservedRuns, ranPlainly, ranTroubled } from "./probes.ts";
-import { responseHandlingChecks } from "./response-handling-checks.ts";
-import {
-  acceptRule,
-  authorizationRule,
-  timestampRule,
-  jsonBodyRule,
-  pageParametersRule,
-  parametersRule,
-  queryRule,
-  type RequestRule,
-  signatureRule,
-  versionSegmentRule,
-  contentTypeRule,
-  creationFieldsRule,
-  integerPagesRule,
-} from "./request-rules.ts";
+import { type RequestRule, requestRules } from "./request-rules.ts";
 import { retryChecks } from "./retry-checks.ts";
-
-/** Rules about single requests, by the id of the clause that each rule judges. */
-const requestRules = {
-  "CLI-1": versionSegmentRule,
-  "CLI-2": authorizationRule,
-  "CLI-3": contentTypeRule,
-  "CLI-4": acceptRule,
-  "CLI-5": jsonBodyRule,
-  "CLI-6": queryRule,
-  "CLI-7": parametersRule,
-  "CLI-8": integerPagesRule,
-  "CLI-9": pageParametersRule,
-  "CLI-10": signatureRule,
-  "CLI-11": timestampRule,
-  "CLI-23": creationFieldsRule,
-} as const satisfies Partial<Readonly<Record<JudgedId, RequestRule>>>;
+import { responseHandlingChecks } from "./response-handling-checks.ts";
 
 /** Maximum number of requests that a finding shows. */
 const maxListedRequests = 5;
 
 const judgeRequests =
-  ({ expected, noneReason, mayBeDeliberate, problemOf }: RequestRule) =>
+  ({ expected, noneReason, isAlwaysBreach, problemOf }: RequestRule) =>
   ({ isStrict, runs }: ObservedRuns): Finding<never> => {
     const judged = runs
       .flatMap(({ calls }) => calls)
@@ -55,7 +24,7 @@ const judgeRequests =
       `${problems.join("; ")} (${wrong.length} of ${judged.length} requests)`,
       ...wrong.slice(0, maxListedRequests).map(({ call }) => call.exchange),
     );
-    return mayBeDeliberate && !isStrict ? noted(found) : found;
+    return isAlwaysBreach === true || isStrict ? found : noted(found);
   };
 
 const ruleChecks = Object.entries(requestRules).flatMap(([id, rule]) => [

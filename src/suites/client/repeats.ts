@@ -1,9 +1,10 @@
 import { requestIdentity } from "../../evidence/client-call.ts";
 import type { SignedCall, JudgedRun } from "./probes.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
-import { bodyJson, type StreamEvent } from "../../evidence/exchange.ts";
+import { bodyJson, type StreamEvent, headerValues } from "../../evidence/exchange.ts";
 import { retryAfterOf } from "../../rules/limits/rate-limit-info.ts";
 import { isTerminal } from "../stream/events.ts";
+import { hasStatus } from "../shared/response.ts";
 
 /**
  * How a request failed, as its client sees it. A `stream error` is an `error` event, an `overload` one with
@@ -29,10 +30,9 @@ export function failureOf(call: SignedCall): Failure | null {
 }
 
 /** Whether the server accepted a request and answered it with an event stream. */
-const isStream = ({ exchange: { answer } }: SignedCall): boolean =>
-  answer.kind === "answered" &&
-  answer.status === 200 &&
-  answer.headers.some(([name, value]) => /^content-type$/i.test(name) && /^text\/event-stream/i.test(value));
+const isStream = ({ exchange }: SignedCall): boolean =>
+  hasStatus(exchange, 200) &&
+  headerValues(exchange, "Content-Type").some((value) => /^text\/event-stream/i.test(value));
 
 function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure | null {
   const end = events.findLast(isTerminal);

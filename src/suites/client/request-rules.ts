@@ -2,6 +2,7 @@ import { isObject, tryParseJson } from "../../base/json.ts";
 import { requestHeaderValues, requestTarget } from "../../evidence/client-call.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
+import type { JudgedId } from "../../spec/clauses.ts";
 import type { SignedCall } from "./probes.ts";
 
 /** A type that a field of a body can have: its name in messages, and a function that tests a value. */
@@ -68,8 +69,8 @@ export interface RequestRule {
   readonly expected: string;
   /** Reason why the rule was not judged: the client sent no request that it covers. */
   readonly noneReason: string;
-  /** Whether only a strict run takes a violation for a breach: the client may test how a server answers. */
-  readonly mayBeDeliberate: boolean;
+  /** Default: a violation is a note, unless the run is strict, because the client may test how a server answers. */
+  readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
 }
@@ -85,68 +86,9 @@ const mediaTypes = (values: readonly string[]): string[] =>
 
 const quote = (text: string): string => JSON.stringify(text.slice(0, 60));
 
-export const versionSegmentRule: RequestRule = {
-  expected: "a path with the segment `/v1` once",
-  noneReason: "the client sent no request",
-  mayBeDeliberate: false,
-  problemOf: ({ exchange: { request } }) =>
-    /^\/+v1\/+v1(?:[/?]|$)/.test(requestTarget(request)) ? `the path ${quote(requestTarget(request))}` : null,
-};
-
-export const authorizationRule: RequestRule = {
-  expected: "`Authorization: Bearer <API_KEY>` with the key that the client was given",
-  noneReason: "the client sent no request",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    // A browser sends a CORS preflight request on its own, and never with a key. Source: Fetch standard.
-    if (call.exchange.request.method === "OPTIONS") return undefined;
-    const values = valuesOf(call, "authorization");
-    if (values.length !== 1) return values.length === 0 ? "no `Authorization`" : `${values.length} \`Authorization\`s`;
-    if (!/^Bearer \S/i.test(values[0] ?? "")) return "an `Authorization` that is not `Bearer <API_KEY>`";
-    return call.exchange.key === null ? "another key" : null;
-  },
-};
-
-export const contentTypeRule: RequestRule = {
-  expected: "`Content-Type: application/json` on a request with a body",
-  noneReason: "the client sent no body",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    if (call.exchange.request.body.kind === "none") return undefined;
-    const types = mediaTypes(valuesOf(call, "content-type"));
-    if (types.length === 1 && types[0] === "application/json") return null;
-    return types.length === 0 ? "no `Content-Type`" : `\`Content-Type\` ${quote(types.join(", "))}`;
-  },
-};
-
-export const acceptRule: RequestRule = {
-  expected: "`Accept` names `application/json`, and `text/event-stream` for a stream",
-  noneReason: "the client called no endpoint of the document",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    const endpoint = endpointOf(call);
-    if (endpoint === null) return undefined;
-    const values = valuesOf(call, "accept");
-    const wanted = endpoint === "stream" ? "text/event-stream" : "application/json";
-    if (mediaTypes(values).includes(wanted)) return null;
-    return values.length === 0 ? "no `Accept`" : `\`Accept: ${values.join(", ").slice(0, 60)}\` on ${endpoint}`;
-  },
-};
-
 /** Returns the JSON of a request's body; `undefined` if there is none. */
 const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
-
-export const jsonBodyRule: RequestRule = {
-  expected: "a body that is JSON",
-  noneReason: "the client sent no body",
-  mayBeDeliberate: true,
-  problemOf: ({ exchange: { request } }) => {
-    if (request.body.kind === "none" || request.body.kind === "cut") return undefined;
-    const isJson = request.body.kind === "text" && tryParseJson(request.body.text) !== undefined;
-    return isJson ? null : "a body that is not JSON";
-  },
-};
 
 /** Returns the parts of a request that each run an agent once: the body, or each item of a batch. */
 function executionsIn(call: SignedCall): readonly unknown[] {
@@ -168,97 +110,140 @@ const judgeEachExecution =
     return executions.map(problemIn).find((problem) => problem !== null) ?? null;
   };
 
-export const queryRule: RequestRule = {
-  expected: "the string `query` in the body of an invoke, a stream or a batch item",
-  noneReason: "the client sent no invoke, stream or batch",
-  mayBeDeliberate: true,
-  problemOf: judgeEachExecution(problemOfQuery),
-};
-
-export const parametersRule: RequestRule = {
-  expected: "`session_id` and `parameters` of their types, `temperature` from 0.0 to 2.0",
-  noneReason: "the client sent no invoke, stream or batch",
-  mayBeDeliberate: true,
-  problemOf: judgeEachExecution(problemOfParameters),
-};
-
 const pageParameters = ["page", "limit"] as const;
 
 const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
   new URLSearchParams(requestTarget(request).split("?").slice(1).join("?"));
 
-export const integerPagesRule: RequestRule = {
-  expected: "`page` and `limit` are integers",
-  noneReason: "the client sent no list request with `page` or `limit`",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    if (endpointOf(call) !== "list") return undefined;
-    const given = pageParameters.flatMap((name) =>
-      queryOf(call)
-        .getAll(name)
-        .map((value) => ({ name, value })),
-    );
-    if (given.length === 0) return undefined;
-    const wrong = given.find(({ value }) => !/^-?\d+$/.test(value));
-    return wrong === undefined ? null : `\`${wrong.name}\` is ${quote(wrong.value)}`;
-  },
-};
-
-export const pageParametersRule: RequestRule = {
-  expected: "`page` and `limit` on a list request",
-  noneReason: "the client sent no list request",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    if (endpointOf(call) !== "list") return undefined;
-    const absent = pageParameters.filter((name) => !queryOf(call).has(name));
-    return absent.length === 0 ? null : `no ${absent.map((name) => `\`${name}\``).join(" and no ")}`;
-  },
-};
-
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
-
-export const signatureRule: RequestRule = {
-  expected: "`X-Signature` is the signature of method, path, timestamp and body",
-  noneReason: "the client signed no request",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    if (!isSigned(call) || call.exchange.request.body.kind === "cut") return undefined;
-    const [signatures, timestamps] = [headerNames.signature, headerNames.timestamp].map((name) => valuesOf(call, name));
-    if (timestamps?.length !== 1) return "no single `X-Timestamp`";
-    const [signature] = signatures ?? [];
-    if (signature === undefined || signatures?.length !== 1) return "no single `X-Signature`";
-    if (call.computedSignatures.includes(signature)) return null;
-    const isUpper = call.computedSignatures.includes(signature.toLowerCase());
-    return isUpper ? "a signature in upper case" : "a signature that does not match what was sent";
-  },
-};
 
 /** Maximum difference between `X-Timestamp` and the request's arrival. A request may wait in the client. */
 const maxSkewSeconds = 120;
 
-export const timestampRule: RequestRule = {
-  expected: "`X-Timestamp` is the current Unix time in seconds",
-  noneReason: "the client signed no request",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    const [timestamp] = valuesOf(call, headerNames.timestamp);
-    if (timestamp === undefined) return undefined;
-    if (!/^\d+$/.test(timestamp)) return `\`X-Timestamp\` is ${quote(timestamp)}`;
-    const skewSeconds = Math.round(Number(timestamp) - call.receivedUnixMs / 1000);
-    if (Math.abs(skewSeconds) <= maxSkewSeconds) return null;
-    return `\`X-Timestamp\` is ${Math.abs(skewSeconds)} s ${skewSeconds > 0 ? "ahead" : "late"}`;
+/** The rules, by the clause that each of them judges. */
+export const requestRules = {
+  "CLI-1": {
+    expected: "a path with the segment `/v1` once",
+    noneReason: "the client sent no request",
+    isAlwaysBreach: true,
+    problemOf: ({ exchange: { request } }) =>
+      /^\/+v1\/+v1(?:[/?]|$)/.test(requestTarget(request)) ? `the path ${quote(requestTarget(request))}` : null,
   },
-};
-
-export const creationFieldsRule: RequestRule = {
-  expected: "the fields of a webhook or an alert have the types of the tables",
-  noneReason: "the client created no webhook and no alert",
-  mayBeDeliberate: true,
-  problemOf: (call) => {
-    const [endpoint, body] = [endpointOf(call), bodyOf(call)];
-    if (body === undefined) return undefined;
-    if (endpoint === "webhooks") return problemOfWebhook(body);
-    return endpoint === "alerts" ? problemOfAlert(body) : undefined;
+  "CLI-2": {
+    expected: "`Authorization: Bearer <API_KEY>` with the key that the client was given",
+    noneReason: "the client sent no request",
+    problemOf: (call) => {
+      // A browser sends a CORS preflight request on its own, and never with a key. Source: Fetch standard.
+      if (call.exchange.request.method === "OPTIONS") return undefined;
+      const values = valuesOf(call, "authorization");
+      if (values.length !== 1)
+        return values.length === 0 ? "no `Authorization`" : `${values.length} \`Authorization\`s`;
+      if (!/^Bearer \S/i.test(values[0] ?? "")) return "an `Authorization` that is not `Bearer <API_KEY>`";
+      return call.exchange.key === null ? "another key" : null;
+    },
   },
-};
+  "CLI-3": {
+    expected: "`Content-Type: application/json` on a request with a body",
+    noneReason: "the client sent no body",
+    problemOf: (call) => {
+      if (call.exchange.request.body.kind === "none") return undefined;
+      const types = mediaTypes(valuesOf(call, "content-type"));
+      if (types.length === 1 && types[0] === "application/json") return null;
+      return types.length === 0 ? "no `Content-Type`" : `\`Content-Type\` ${quote(types.join(", "))}`;
+    },
+  },
+  "CLI-4": {
+    expected: "`Accept` names `application/json`, and `text/event-stream` for a stream",
+    noneReason: "the client called no endpoint of the document",
+    problemOf: (call) => {
+      const endpoint = endpointOf(call);
+      if (endpoint === null) return undefined;
+      const values = valuesOf(call, "accept");
+      const wanted = endpoint === "stream" ? "text/event-stream" : "application/json";
+      if (mediaTypes(values).includes(wanted)) return null;
+      return values.length === 0 ? "no `Accept`" : `\`Accept: ${values.join(", ").slice(0, 60)}\` on ${endpoint}`;
+    },
+  },
+  "CLI-5": {
+    expected: "a body that is JSON",
+    noneReason: "the client sent no body",
+    problemOf: ({ exchange: { request } }) => {
+      if (request.body.kind === "none" || request.body.kind === "cut") return undefined;
+      const isJson = request.body.kind === "text" && tryParseJson(request.body.text) !== undefined;
+      return isJson ? null : "a body that is not JSON";
+    },
+  },
+  "CLI-6": {
+    expected: "the string `query` in the body of an invoke, a stream or a batch item",
+    noneReason: "the client sent no invoke, stream or batch",
+    problemOf: judgeEachExecution(problemOfQuery),
+  },
+  "CLI-7": {
+    expected: "`session_id` and `parameters` of their types, `temperature` from 0.0 to 2.0",
+    noneReason: "the client sent no invoke, stream or batch",
+    problemOf: judgeEachExecution(problemOfParameters),
+  },
+  "CLI-8": {
+    expected: "`page` and `limit` are integers",
+    noneReason: "the client sent no list request with `page` or `limit`",
+    problemOf: (call) => {
+      if (endpointOf(call) !== "list") return undefined;
+      const given = pageParameters.flatMap((name) =>
+        queryOf(call)
+          .getAll(name)
+          .map((value) => ({ name, value })),
+      );
+      if (given.length === 0) return undefined;
+      const wrong = given.find(({ value }) => !/^-?\d+$/.test(value));
+      return wrong === undefined ? null : `\`${wrong.name}\` is ${quote(wrong.value)}`;
+    },
+  },
+  "CLI-9": {
+    expected: "`page` and `limit` on a list request",
+    noneReason: "the client sent no list request",
+    problemOf: (call) => {
+      if (endpointOf(call) !== "list") return undefined;
+      const absent = pageParameters.filter((name) => !queryOf(call).has(name));
+      return absent.length === 0 ? null : `no ${absent.map((name) => `\`${name}\``).join(" and no ")}`;
+    },
+  },
+  "CLI-10": {
+    expected: "`X-Signature` is the signature of method, path, timestamp and body",
+    noneReason: "the client signed no request",
+    problemOf: (call) => {
+      if (!isSigned(call) || call.exchange.request.body.kind === "cut") return undefined;
+      const [signatures, timestamps] = [headerNames.signature, headerNames.timestamp].map((name) =>
+        valuesOf(call, name),
+      );
+      if (timestamps?.length !== 1) return "no single `X-Timestamp`";
+      const [signature] = signatures ?? [];
+      if (signature === undefined || signatures?.length !== 1) return "no single `X-Signature`";
+      if (call.computedSignatures.includes(signature)) return null;
+      const isUpper = call.computedSignatures.includes(signature.toLowerCase());
+      return isUpper ? "a signature in upper case" : "a signature that does not match what was sent";
+    },
+  },
+  "CLI-11": {
+    expected: "`X-Timestamp` is the current Unix time in seconds",
+    noneReason: "the client signed no request",
+    problemOf: (call) => {
+      const [timestamp] = valuesOf(call, headerNames.timestamp);
+      if (timestamp === undefined) return undefined;
+      if (!/^\d+$/.test(timestamp)) return `\`X-Timestamp\` is ${quote(timestamp)}`;
+      const skewSeconds = Math.round(Number(timestamp) - call.receivedUnixMs / 1000);
+      if (Math.abs(skewSeconds) <= maxSkewSeconds) return null;
+      return `\`X-Timestamp\` is ${Math.abs(skewSeconds)} s ${skewSeconds > 0 ? "ahead" : "late"}`;
+    },
+  },
+  "CLI-23": {
+    expected: "the fields of a webhook or an alert have the types of the tables",
+    noneReason: "the client created no webhook and no alert",
+    problemOf: (call) => {
+      const [endpoint, body] = [endpointOf(call), bodyOf(call)];
+      if (body === undefined) return undefined;
+      if (endpoint === "webhooks") return problemOfWebhook(body);
+      return endpoint === "alerts" ? problemOfAlert(body) : undefined;
+    },
+  },
+} as const satisfies Partial<Readonly<Record<JudgedId, RequestRule>>>;

@@ -8,20 +8,20 @@ import type { JudgedId } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { dimensions } from "../../spec/dimensions.ts";
-import { publishedTierNames } from "../../spec/tiers.ts";
 import {
   type AllExchanges,
   allExchanges,
-  byEndpoint,
   endpointOf,
   endpointsWithControl,
   hasPlainBody,
   hasValidKey,
+  exchangesOf,
 } from "../shared/all-exchanges.ts";
 import { responseCases } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
+import { publishedTierNames } from "../../spec/tiers.ts";
 
 /** The generated requests at the end of a run, and all exchanges of the run. */
 interface GeneratedEvidence {
@@ -283,7 +283,7 @@ export const streamCornerChecks: readonly Check[] = [
 
 /** Returns the health requests that were sent with a key for which the run had used up a limit. */
 const healthInStates = (all: AllExchanges): Exchange[] =>
-  (byEndpoint(all).get("health") ?? []).filter((each) => each.keyState !== undefined && each.key !== null);
+  exchangesOf(all, "health").filter((each) => each.keyState !== undefined && each.key !== null);
 
 export const healthCornerChecks: readonly Check[] = [
   checkUnknownAgent("HLT-18", "health"),

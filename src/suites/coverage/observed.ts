@@ -11,6 +11,7 @@ import { neverIssuedKey, replaceLastCharacter } from "../shared/key-trials/alter
 import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
+import { requestHeaderValues } from "../../evidence/client-call.ts";
 
 /** Facts by which {@link rowsOfExchange} recognizes the kinds of keys, agents and pages in a request. */
 export interface RowReader {
@@ -61,8 +62,7 @@ const noFields = {
 const noPage = { page: "none", limit: "none" } as const;
 
 function keyKindOf({ key: name, request }: Exchange, { target, mainKey }: RowReader): string | null {
-  const valueOf = (wanted: string): string | undefined =>
-    request.headers.find(([each]) => each.toLowerCase() === wanted)?.[1];
+  const valueOf = (header: string): string | undefined => requestHeaderValues(request, header)[0];
   const authorization = valueOf("authorization");
   if (name !== null) return kindOfKey(target.keys[name], target);
   if (authorization === undefined) {

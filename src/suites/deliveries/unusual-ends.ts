@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 
-import type { Delivery } from "../../evidence/delivery.ts";
-import { deliveryJson } from "../../evidence/delivery.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import {
   type InvokeAfterEnds,
@@ -18,7 +16,7 @@ import {
   timeoutStepMs,
 } from "../limits/timed-out-slots.ts";
 import { fillAgentId } from "../operations/probes.ts";
-import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { hasStatus, isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { eventsOf, isEventStream, describeSequence } from "../stream/events.ts";
 import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
 import {
@@ -30,6 +28,7 @@ import {
   receiverSince,
 } from "../webhooks/create-webhook.ts";
 import { eventsOfType, eventTypeOf } from "./events.ts";
+import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 // These probes run before others create webhooks, which would get the same events.
 
@@ -40,20 +39,19 @@ interface FailedBatch {
   readonly deliveries: readonly Delivery[];
 }
 
-export const failingBatchSubmitted = probe(
+export const failingBatchSubmitted = probeIfManyRequests(
   "a failing agent that has a webhook gets a batch",
   {
     needs: ["receiver", "paths.batch", "agents.failing"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 2),
-    executions: (target) => (hasFewRequests(target) ? 0 : 1),
+    requests: 2,
+    executions: 1,
     stage: "exclusive",
     creates: { webhooks: 1, operations: 1 },
-    createsFew: {},
     since,
   },
   async ({ client, given, target, time }): Promise<FailedBatch | null> => {
     const { agent, body, path } = given["agents.failing"];
-    if (hasFewRequests(target) || path !== null) return null;
+    if (path !== null) return null;
     await provenReachOf(given.receiver, target);
     const options = { name: "failed-batch", events: ["agent.failed"], agent, isSigned: true };
     const { address } = await createWebhook(client, receiverSince(given.receiver, since), options);
@@ -152,9 +150,6 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   return judgeTimedOutSlots(timedOut, streams, "stream");
 }
 
-const isEndedByTarget = ({ answer }: Exchange): boolean =>
-  answer.kind === "answered" && answer.ending.kind === "complete";
-
 /** Judges that a webhook of `agent.*` gets the `agent.timeout` of a stream if the webhook that names it does. */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
@@ -176,7 +171,7 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
 function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;
-  const [stream] = streams.filter((each) => hasTimedOut(each) && isEndedByTarget(each));
+  const [stream] = streams.filter((each) => hasTimedOut(each) && isComplete(each));
   if (stream === undefined || !isSuccess(wildcard.exchange))
     return unproven("no stream ran into the timeout and was ended by the target");
   const all = [...byName, ...byWildcard];

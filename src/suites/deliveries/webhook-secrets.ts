@@ -9,16 +9,15 @@ import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probe
 import { eventsOfType, missingDeliveryExcuse } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 import { headerNames } from "../../spec/headers.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 const on = { sent: invokedWithWebhooks, all: allDeliveries };
 type Evidence = EvidenceOf<typeof on>;
 
-const notCreated = inapplicable("the key has few requests a minute");
-
 /** Judges that the target signs deliveries with the exact secret of the webhook, whatever characters it has. */
 function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   const { odd } = sent;
-  if (odd === undefined || odd === null) return notCreated;
+  if (odd === undefined || odd === null) return fewRequests;
   const signed = oddKinds.flatMap((kind) =>
     isSuccess(odd[kind].exchange)
       ? deliveriesTo(all.deliveries, odd[kind].hook).map((delivery) => ({ kind, delivery }))
@@ -40,7 +39,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
 /** Judges that a webhook gets the execution events even if `agent.*` comes second in its list of events. */
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
-  if (odd === undefined || odd === null) return notCreated;
+  if (odd === undefined || odd === null) return fewRequests;
   const mixed = odd[secretOfMixedEvents];
   const { wildcard, deployments } = webhooks;
   const isControlled = isSuccess(wildcard.exchange) && deployments !== null && isSuccess(deployments.exchange);
@@ -75,7 +74,7 @@ const minExecutions = 2;
 
 /** Judges that each of two webhooks with one URL signs with its own secret. */
 function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Finding<never> {
-  if (sameUrl === undefined || sameUrl === null) return inapplicable("the key has few requests a minute");
+  if (sameUrl === undefined || sameUrl === null) return fewRequests;
   const { created, deliveries: arrived } = sameUrl;
   if (!areTwoWebhooks(created)) return inapplicable("the target makes no second webhook of one URL");
   if (!deliveries.some((each) => each.computedSignature !== null && hasValidSignature(each)))

@@ -1,17 +1,16 @@
 import { z } from "zod";
 
 import { invokedLinesCheck } from "../stream/late-parameters.ts";
-import { invokeCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
 import type { ErrorCodeName } from "../../spec/errors.ts";
-import { allExchanges, byEndpoint, hasValidKey, splitAtReturns } from "../shared/all-exchanges.ts";
+import { allExchanges, hasValidKey, splitAtReturns, exchangesOf } from "../shared/all-exchanges.ts";
 import { bodyCases, responseCases, fieldMatrix, responseCells, responseMatrix } from "../shared/cases.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
 import { checkEverySuccess, checkFields, isOpenExecution, judgeOk } from "../shared/common-checks.ts";
@@ -35,6 +34,8 @@ import {
 } from "./probes.ts";
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
 import { withoutQueryCheck } from "./without-query.ts";
+import { invokeCornerChecks } from "../coverage/checks.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 /** Returns why the fields of an invoke's response cannot be judged; `null` if they can. */
 const missingBody = (exchange: Exchange) => {
@@ -98,8 +99,6 @@ const judgeExecutionTime = ({ exchange, clockAfterMs }: TimedExchange) => {
 
 const judgeMistake = (rejected: Exchange, control: Exchange, status: number, code: ErrorCodeName | null) =>
   judgeRejection(rejected, { status, code, control, isControlAccepted: isSuccess(control) });
-
-const fewRequests = () => inapplicable("the key has few requests a minute");
 
 /** Whether an invoke has a `query` and, as its only parameter, a `temperature` in the documented range. */
 function hasOnlyValidTemperature(exchange: Exchange): boolean {
@@ -172,7 +171,7 @@ export const invoke = suite("Invoke", [
     ({ plain: { exchange: plain }, tried, mistaken: { beside } }) => {
       if (judgeAccepted(tried, "session", plain, isSuccess).kind !== "holds")
         return unproven("a `session_id` is not accepted (INV-17)");
-      return beside === null ? fewRequests() : judgeMistake(beside, plain, 400, "MISSING_REQUIRED_FIELD");
+      return beside === null ? fewRequests : judgeMistake(beside, plain, 400, "MISSING_REQUIRED_FIELD");
     },
     { as: "in a session" },
   ),
@@ -180,7 +179,7 @@ export const invoke = suite("Invoke", [
     "INV-10",
     sessionHeld,
     ({ asked, withoutQuery }) =>
-      withoutQuery === null ? fewRequests() : judgeMistake(withoutQuery, asked, 400, "MISSING_REQUIRED_FIELD"),
+      withoutQuery === null ? fewRequests : judgeMistake(withoutQuery, asked, 400, "MISSING_REQUIRED_FIELD"),
     { as: "in a session that has begun" },
   ),
   withoutQueryCheck,
@@ -201,7 +200,7 @@ export const invoke = suite("Invoke", [
       ),
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
-          (byEndpoint(all).get("invoke") ?? []).filter(
+          exchangesOf(all, "invoke").filter(
             // A rejection proves nothing unless the server accepts the same request without parameters.
             (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),

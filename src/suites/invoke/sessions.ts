@@ -6,6 +6,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 /** Whether the server rejected a request without `session_id`, and accepted one with it. */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
@@ -55,7 +56,7 @@ export const sessionChecks: readonly Check[] = [
     "INV-18",
     sessionHeld,
     ({ word, elsewhere, acrossStream }) => {
-      if (acrossStream === null) return inapplicable("the key has few requests a minute");
+      if (acrossStream === null) return fewRequests;
       const { said, invokedBefore, stream, invokedAfter } = acrossStream;
       if (hasStatus(stream, 400, 404)) return inapplicable(`the agent does not stream (${outcomeOf(stream)})`);
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));

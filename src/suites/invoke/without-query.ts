@@ -9,9 +9,9 @@ import {
   agentInPath,
   type AllExchanges,
   allExchanges,
-  byEndpoint,
   hasPlainBody,
   hasValidKey,
+  exchangesOf,
 } from "../shared/all-exchanges.ts";
 import { responseCases } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
@@ -49,7 +49,7 @@ interface LegalInvoke {
 const parameterNames: readonly string[] = ["temperature", "max_tokens", "context"];
 
 const legalInvokes = memoizeByObject((all: AllExchanges): readonly LegalInvoke[] =>
-  (byEndpoint(all).get("invoke") ?? []).flatMap((exchange) => {
+  exchangesOf(all, "invoke").flatMap((exchange) => {
     if (!hasPlainBody(exchange) || !hasValidKey(exchange, all)) return [];
     const { success, data } = legalBody.safeParse(sentJson(exchange.request));
     if (!success) return [];

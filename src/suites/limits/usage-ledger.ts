@@ -4,8 +4,7 @@ import { growthOf, usageCountIn } from "../../rules/limits/usage-report.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
-import { type AllExchanges, byEndpoint, endpointOf } from "../shared/all-exchanges.ts";
-import { isSuccess } from "../shared/response.ts";
+import { type AllExchanges, endpointOf, successesOf } from "../shared/all-exchanges.ts";
 import { fallWithin } from "./ledger.ts";
 
 /** Two GET requests of the same usage endpoint in a row, within one rate-limit window. */
@@ -93,7 +92,7 @@ function intervalsOf(
   { keys, keylessMs }: AllSamples,
   all: AllExchanges,
 ): readonly ReadInterval[] {
-  const reads = Map.groupBy((byEndpoint(all).get(endpoint) ?? []).filter(isSuccess), ({ key }) => key);
+  const reads = Map.groupBy(successesOf(all, endpoint), ({ key }) => key);
   return keys.flatMap((key) => {
     const samples = new Map(key.samples.map((each) => [each.id, each]));
     const alone = (reads.get(key.key) ?? [])

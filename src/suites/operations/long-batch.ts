@@ -5,8 +5,7 @@ import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { ProbeContext } from "../../run/probe.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { eventsOfType } from "../deliveries/events.ts";
 import { describeStatus, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -14,6 +13,7 @@ import { awaitCondition } from "../webhooks/await-deliveries.ts";
 import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { checkUrlsOf, fillAgentId, pollToEnd, handleOf, startedId } from "./probes.ts";
+import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.2";
 const batchLength = 11;
@@ -27,21 +27,18 @@ interface LongBatch {
   readonly completed: readonly Delivery[];
 }
 
-/** Submits a batch of eleven queries. Returns `null` if the main key has few requests a minute. */
-export const longBatchCounted = probe(
+export const longBatchCounted = probeIfManyRequests(
   `a batch of ${batchLength} queries is submitted, and its tokens are counted`,
   {
     needs: ["paths.batch", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 6),
-    executions: (target) => (hasFewRequests(target) ? 0 : batchLength),
+    requests: 6,
+    executions: batchLength,
     stage: "coverage",
     creates: { operations: 1 },
-    createsFew: {},
     since,
   },
-  async (context): Promise<LongBatch | null> => {
+  async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    if (hasFewRequests(target)) return null;
     // Without a test clock, events of the agent with webhooks would mix with retries of its deliveries.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
@@ -70,8 +67,6 @@ async function awaitCompleted(mark: string, { receiver, target, time }: ProbeCon
 }
 
 const requestIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "request_id");
-
-const fewRequests = inapplicable("the key has few requests a minute");
 
 /** Creates a judge of the operation handle in the response to the long batch. */
 const judgeHandle =

@@ -3,16 +3,16 @@ import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
 import { check } from "../../run/judge/check.ts";
-import { breach, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import type { EndpointName } from "../../spec/endpoints.ts";
-import { allExchanges, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
-import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
+import { allExchanges, type AllExchanges, exchangesOf, successesOf } from "../shared/all-exchanges.ts";
+import { isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { repeatsAnyWord } from "../invoke/sessions.ts";
 import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream/events.ts";
 import { streamed } from "../stream/probes.ts";
 import { invokeFields } from "./executions.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
 import { type ComparedPair, relation } from "./relation.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 /** A successful invoke or an opened stream, with the `usage` that it reported. */
 interface Call extends ComparedPair {
@@ -26,12 +26,9 @@ const invokesOf = (all: AllExchanges): Call[] =>
   successesOf(all, "invoke").map((second) => ({ first: null, second, usage: getPath(invokeFields(second), "usage") }));
 
 const streamsOf = (all: AllExchanges): Call[] =>
-  (byEndpoint(all).get("stream") ?? [])
+  exchangesOf(all, "stream")
     .filter(isEventStream)
     .map((second) => ({ first: null, second, usage: readEvents(second, "done")[0]?.data["usage"] }));
-
-const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
-  (byEndpoint(all).get(endpoint) ?? []).filter(isSuccess);
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
@@ -97,8 +94,7 @@ const sharedRules = [
       if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
       const last = eventsOf(exchange).at(-1)?.name;
       if (last === "error") return holds();
-      const isEnded = exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
-      if (!isEnded || last === "done")
+      if (!isComplete(exchange) || last === "done")
         return unproven(`the stream did not run into a timeout (${describeSequence(exchange)})`);
       return breach("an `error` event", describeSequence(exchange), exchange);
     },
@@ -146,7 +142,7 @@ const severalSessions = check(
   "INV-18",
   sessionsAtOnce,
   (sessions) => {
-    if (sessions === null) return inapplicable("the key has few requests a minute");
+    if (sessions === null) return fewRequests;
     const { control, first, third } = sessions;
     const failed = [control, first, third].map(({ response }) => response).find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in a session did not succeed (${outcomeOf(failed)})`);

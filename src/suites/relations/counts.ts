@@ -11,7 +11,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { allSamples } from "../headers/probes.ts";
 import { identityOf } from "../listing/checks.ts";
 import { type Page, pageOf } from "../listing/probes.ts";
-import { allExchanges, type AllExchanges, byEndpoint, splitAtReturns } from "../shared/all-exchanges.ts";
+import { allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 import { isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";
 import { everyPageListed } from "./probes.ts";
@@ -89,7 +89,7 @@ interface UsagePair extends ComparedPair {
 
 /** Pairs each read of usage with the next read by the same key. Leaves out pairs that overlap in time. */
 const usagePairs = (all: AllExchanges): UsagePair[] =>
-  splitAtReturns((byEndpoint(all).get("usage") ?? []).filter(isSuccess), all).flatMap((reads) =>
+  splitAtReturns(successesOf(all, "usage"), all).flatMap((reads) =>
     [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
       ofKey
         .toSorted((one, other) => one.sentMs - other.sentMs)

@@ -11,7 +11,7 @@ import { eventsOfType, eventTypeOf } from "../deliveries/events.ts";
 import { allDeliveries, timingOutWithWebhooks } from "../deliveries/probes.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { streamTimeMismatch, unitMismatch } from "../shared/durations.ts";
-import { hasStatus, outcomeOf, reportedTokens } from "../shared/response.ts";
+import { hasStatus, outcomeOf, reportedTokens, isComplete } from "../shared/response.ts";
 import { eventsOf, isEventStream, readEvents } from "../stream/events.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import {
@@ -92,8 +92,7 @@ function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
 }
 
 /** Whether a stream arrived completely. If not, the server may have gone on. */
-const isWholeStream = (exchange: Exchange): boolean =>
-  isEventStream(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
+const isWholeStream = (exchange: Exchange): boolean => isEventStream(exchange) && isComplete(exchange);
 
 /** Pairs the first event that reports the end of an execution with each later one of the same request id. */
 const endsOfExecutions = (

@@ -5,10 +5,10 @@ import { memoizeByObject } from "../../base/memoize.ts";
 import { decodedSegment } from "../../base/path-segment.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import { agentInPath, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
+import { agentInPath, type AllExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import { maxDurationIn } from "../shared/durations.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
-import { eventsOfType, type AllDeliveries } from "../deliveries/events.ts";
+import { type AllDeliveries, eventsOfType } from "../deliveries/events.ts";
 import type { ComparedPair } from "./relation.ts";
 
 /** A delivery (`second`), and the exchange of the request (`first`) whose execution the delivery reports. */
@@ -51,7 +51,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
 const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>
-  (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
+  (["invoke", "stream"] as const).flatMap((endpoint) => exchangesOf(all, endpoint));
 
 function haveUniqueIds(calls: readonly Exchange[]): boolean {
   const ids = calls.filter(isSuccess).flatMap((each) => requestIdOf(each) ?? []);

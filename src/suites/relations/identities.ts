@@ -3,16 +3,17 @@ import { isDeepStrictEqual } from "node:util";
 import { formatValue } from "../../base/format-value.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { type Check, check, type ProbesByName } from "../../run/judge/check.ts";
-import { breach, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { alertCrossed, alertIdOf } from "../alerts/probes.ts";
 import { batchSubmitted, handleOf } from "../operations/probes.ts";
-import { allExchanges, type AllExchanges, byEndpoint, splitAtReturns } from "../shared/all-exchanges.ts";
+import { allExchanges, type AllExchanges, splitAtReturns, exchangesOf } from "../shared/all-exchanges.ts";
 import { describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
 import { webhookIdOf } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { secondAlertCreated } from "./probes.ts";
 import { type ComparedPair, relation } from "./relation.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 interface TwoCreations extends ComparedPair {
   readonly first: Exchange;
@@ -30,7 +31,7 @@ const creationPairs = (
   endpoint: EndpointName,
   idOf: (exchange: Exchange) => string | null,
 ): TwoCreations[] =>
-  splitAtReturns(byEndpoint(all).get(endpoint) ?? [], all).flatMap((exchanges) => {
+  splitAtReturns(exchangesOf(all, endpoint), all).flatMap((exchanges) => {
     const created = exchanges.flatMap((exchange) => {
       const id = idOf(exchange);
       return id === null ? [] : [{ exchange, id }];
@@ -84,7 +85,7 @@ export const identityRelations = [
     { first: alertCrossed, second: secondAlertCreated },
     ({ first: { created }, second }) => {
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
-      if (second === null) return inapplicable("the key has few requests a minute");
+      if (second === null) return fewRequests;
       if (isSuccess(second)) return holds();
       // A service may limit how many alerts a key can create.
       if (hasStatus(second, 401, 403, 409, 429))

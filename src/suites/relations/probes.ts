@@ -11,6 +11,7 @@ import { pageOf } from "../listing/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
+import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.1";
 
@@ -108,12 +109,11 @@ export interface SessionsAtOnce {
   readonly third: InterleavedSession;
 }
 
-/** Holds three sessions whose calls alternate. Returns `null` if the main key has a small limit per minute. */
-export const sessionsAtOnce = probe(
+/** Holds three sessions whose calls alternate. */
+export const sessionsAtOnce = probeIfManyRequests(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
-  { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 0 : 6), since },
-  async ({ client, given, target }): Promise<SessionsAtOnce | null> => {
-    if (hasFewRequests(target)) return null;
+  { needs: ["agents.remembering"], requests: 6, since },
+  async ({ client, given }): Promise<SessionsAtOnce> => {
     const textOf = (kind: "word" | "mark"): string => `${kind}-${randomUUID().slice(0, 8)}`;
     const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()].map((id) => `conf-${id}`);
     const [word, mark, second, third] = [textOf("word"), textOf("mark"), textOf("word"), textOf("word")];
@@ -152,22 +152,21 @@ export const everyPageListed = probe(
   },
 );
 
-/** Creates a second alert. `null` if there is no first one, or the main key has few requests a minute. */
-export const secondAlertCreated = probe(
+/** Creates a second alert. `null` if there is no first one. */
+export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   {
     needs: ["receiver"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    requests: 1,
     stage: "exclusive",
     after: [alertCrossed],
     creates: { alerts: 1 },
-    createsFew: {},
     since,
   },
   async ({ client, given, recorder, target }): Promise<Exchange | null> => {
     const first = recorder.exchanges().find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
     const key = Object.values(target.keys).find(({ name }) => name === first?.key);
-    if (key === undefined || hasFewRequests(target)) return null;
+    if (key === undefined) return null;
     const { url } = given.receiver.open("alert-second", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const json = { type: "rate_limit", threshold: 98, webhook_url: url };
     return client.as(key).send("POST", "/alerts", { json });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-import { bodyCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
@@ -22,11 +21,11 @@ import { keyRequiredCheck } from "../authentication/checks.ts";
 import {
   type AllExchanges,
   allExchanges,
-  byEndpoint,
   endpointOf,
   hasValidKey,
   mediaTypeOf,
   specifiedExchanges,
+  exchangesOf,
 } from "../shared/all-exchanges.ts";
 import { responseCases, responseCells, responseMatrix } from "../shared/cases.ts";
 import { describeVerdict, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
@@ -42,6 +41,8 @@ import {
   type SpellingResult,
 } from "./probes.ts";
 import { addressCheck } from "./transport-security.ts";
+import { requestHeaderValues } from "../../evidence/client-call.ts";
+import { bodyCornerChecks } from "../coverage/checks.ts";
 
 /** Judges that the target accepts a request in an unusual spelling if it accepts the plain request. */
 export function judgeSpelling(
@@ -58,12 +59,12 @@ export function judgeSpelling(
   return isCompleteSuccess(alone) ? holds() : breach(expected, outcomeOf(alone), alone, plain);
 }
 
-const isDeclaredAsJson = ({ request: { headers, body } }: Exchange): boolean =>
-  body.kind !== "none" &&
-  headers.some(([name, value]) => name.toLowerCase() === "content-type" && value.trim() === "application/json");
+const isDeclaredAsJson = ({ request }: Exchange): boolean =>
+  request.body.kind !== "none" &&
+  requestHeaderValues(request, "Content-Type").some((value) => value.trim() === "application/json");
 
 const acceptsEventStream = ({ request }: Exchange): boolean =>
-  request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
+  requestHeaderValues(request, "Accept").some((value) => value.includes("text/event-stream"));
 
 /** Location of an endpoint's fields. `elsewhere` is not a published shape; `null`: they were not found. */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
@@ -85,7 +86,7 @@ export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean
 
 /** Returns the responses of an endpoint that have status 200 and a JSON body. */
 const responsesOf = (endpoint: OpenEndpoint, all: AllExchanges): Exchange[] =>
-  (byEndpoint(all).get(endpoint) ?? []).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);
+  exchangesOf(all, endpoint).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);
 
 function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): ResponseShape {
   const body = bodyJson(exchange);

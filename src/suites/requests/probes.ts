@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath, type SendOptions } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
-import { hasStatus, isSuccess, describeNonJson } from "../shared/response.ts";
+import { hasStatus, isSuccess, describeNonJson, isComplete } from "../shared/response.ts";
 
 /** Unusual spellings of one request. All of them mean the same. */
 const spellings = {
@@ -21,8 +21,7 @@ export interface SpellingResult {
 }
 
 /** Whether an invoke succeeded and its whole response arrived. */
-export const isCompleteSuccess = (exchange: Exchange): boolean =>
-  isSuccess(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
+export const isCompleteSuccess = (exchange: Exchange): boolean => isSuccess(exchange) && isComplete(exchange);
 
 export const invokedInOtherSpellings = probe(
   "an agent is invoked with odd white space, keys in another order, a charset, and an offer of gzip",

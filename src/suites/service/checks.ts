@@ -7,20 +7,17 @@ import { responseCases, responseMatrix, responseCells } from "../shared/cases.ts
 import { specifiedExchanges, endpointOf, allExchanges, mediaTypeOf } from "../shared/all-exchanges.ts";
 import { invokedInOtherSpellings, discoveryReads } from "../requests/probes.ts";
 import { hasFieldsOf, judgeSpelling } from "../requests/checks.ts";
-import { hasStatus, isSuccess, describeNonJson, outcomeOf } from "../shared/response.ts";
+import { hasStatus, isSuccess, describeNonJson, outcomeOf, isComplete } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
 
 /** Whether the whole body arrived and was recorded. */
-function hasWholeBody({ answer }: Exchange): boolean {
-  return (
-    answer.kind === "answered" &&
-    answer.ending.kind === "complete" &&
-    (answer.body.kind === "text" || answer.body.kind === "base64")
-  );
-}
+const hasWholeBody = (exchange: Exchange): boolean =>
+  isComplete(exchange) &&
+  exchange.answer.kind === "answered" &&
+  (exchange.answer.body.kind === "text" || exchange.answer.body.kind === "base64");
 
 const isOpenedStream = (exchange: Exchange): boolean => endpointOf(exchange) === "stream" && isSuccess(exchange);
 

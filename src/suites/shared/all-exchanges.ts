@@ -17,6 +17,7 @@ import { withoutNetworkLosses } from "../../run/send/retry.ts";
 import { usableKeys } from "../../target/target.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
+import { requestHeaderValues } from "../../evidence/client-call.ts";
 
 /** Endpoints that every target has. A request to one needs only a key and an agent. */
 export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
@@ -93,24 +94,29 @@ export const endpointOf = (requested: Pick<Exchange, "request">, all?: Paths): E
     ({ endpoint }) => publishedEndpoints[endpoint].method === requested.request.method,
   )?.endpoint ?? null;
 
-/** Groups the exchanges by endpoint. Each group is in the order of the run. */
-export const byEndpoint = memoizeByObject((all: AllExchanges) =>
-  Map.groupBy(all.exchanges, (each) => endpointOf(each, all)),
-);
+const byEndpoint = memoizeByObject((all: AllExchanges) => Map.groupBy(all.exchanges, (each) => endpointOf(each, all)));
+
+/** Returns the exchanges of an endpoint in the order of the run. */
+export const exchangesOf = (all: AllExchanges, endpoint: EndpointName): readonly Exchange[] =>
+  byEndpoint(all).get(endpoint) ?? [];
+
+/** Returns the successful responses of an endpoint in the order of the run. */
+export const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
+  exchangesOf(all, endpoint).filter(isSuccess);
 
 /** Returns the agent's id in the path of a request, still percent-encoded. `null` if the path has none. */
 export const agentInPath = (exchange: Exchange): string | null =>
   endpointsAtRequestPath(exchange)[0]?.parameters["agent_id"] ?? null;
 
-const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
-  headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
+const isDeclaredJson = ({ request }: Exchange): boolean =>
+  requestHeaderValues(request, "Content-Type").some((value) => /^\s*application\/json\b/i.test(value));
 
 /** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
 /** Whether a server must read the body of a request: the body is short, and its type is exactly `application/json`. */
-export const hasPlainBody = ({ request: { headers, body } }: Exchange): boolean =>
-  headers.some(([name, value]) => name.toLowerCase() === "content-type" && value === "application/json") &&
+export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
+  requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind !== "cut" && body.bytes <= maxBodyBytes));
 
 /** Whether the document defines a request's endpoint, and its body, if any, is declared as JSON and parses as JSON. */
@@ -130,7 +136,7 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
 
 /** Whether a request has a key that is valid everywhere. False for a signed request, whose signature may be wrong. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
-  key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
+  key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
 /** Returns the endpoints that accepted a valid key. Elsewhere, a rejection proves nothing about another mistake. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>

@@ -7,9 +7,9 @@ import { type Finding, follows, holds } from "../../run/judge/finding.ts";
 import { clauseOf, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type FieldTableName, rowsOf, fieldTableOf, type MessageKind } from "../../spec/fields.ts";
-import { type AllExchanges, byEndpoint, endpointOf } from "./all-exchanges.ts";
+import { type AllExchanges, endpointOf, exchangesOf } from "./all-exchanges.ts";
 import { maxDurationIn } from "./durations.ts";
-import { hasNonJsonBody, outcomeOf } from "./response.ts";
+import { hasNonJsonBody, outcomeOf, isComplete } from "./response.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { errorStatuses } from "../../spec/errors.ts";
 import { coverageProbe } from "./coverage-probe.ts";
@@ -35,7 +35,7 @@ export function bodyCases(
 ): ClauseCase<JudgedResponse>[] {
   const tookMs = maxDurationIn(all);
   const judged = judgedResponseBy(rootOf);
-  return (byEndpoint(all).get(endpoint) ?? [])
+  return exchangesOf(all, endpoint)
     .filter((each) => each.key !== null && isWanted(each) && isWhole(each) && !hasNonJsonBody(each))
     .map((exchange) => ({
       cell: responseCell(exchange, all),
@@ -50,8 +50,8 @@ const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknow
 );
 
 /** Whether the target sent the whole body and the evidence keeps all of it. */
-const isWhole = ({ answer }: Exchange): boolean =>
-  answer.kind === "answered" && answer.ending.kind === "complete" && answer.body.kind !== "cut";
+const isWhole = (exchange: Exchange): boolean =>
+  isComplete(exchange) && exchange.answer.kind === "answered" && exchange.answer.body.kind !== "cut";
 
 /** Returns the endpoint and the status of a response, as its cell of the coverage matrix. */
 export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({

@@ -8,9 +8,9 @@ import { type Breach, breach, type Finding, holds, type Unproven, unproven } fro
 import type { Probe } from "../../run/probe.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { FieldTableName } from "../../spec/fields.ts";
-import { type AllExchanges, allExchanges, byEndpoint, isSpecifiedRequest } from "./all-exchanges.ts";
+import { type AllExchanges, allExchanges, isSpecifiedRequest, successesOf } from "./all-exchanges.ts";
 import { judgePresence, responseCases, fieldMatrix, responseCells, responseMatrix } from "./cases.ts";
-import { hasStatus, isSuccess, outcomeOf } from "./response.ts";
+import { hasStatus, outcomeOf } from "./response.ts";
 
 /** Judges that a response has status 200. The result is `unproven` for a 429. */
 export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {
@@ -32,7 +32,7 @@ export const checkEverySuccess = (
     since: "1.1",
     matrix: responseMatrix(`every success of ${endpoint}`, responseCells([200], [endpoint])),
     members: (all: AllExchanges) => {
-      const succeeded = (byEndpoint(all).get(endpoint) ?? []).filter(isSuccess);
+      const succeeded = successesOf(all, endpoint);
       return responseCases(
         succeeded.filter((each) => each.key !== null && isSpecifiedRequest(each, all) && !isOpen(each, all)),
         all,

@@ -4,7 +4,7 @@ import { countBelow, sortedBy } from "../../base/sorted.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
+import { agentInPath, type AllExchanges, exchangesOf } from "./all-exchanges.ts";
 
 /** Tolerance for a reported duration. A server may round to whole seconds. */
 const roundingSeconds = 1;
@@ -96,7 +96,7 @@ export function streamTimeMismatch(
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;
   const isEarlier = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= untilMs;
-  if (byEndpoint(all).get("batch")?.some(isEarlier) === true) return Infinity;
+  if (exchangesOf(all, "batch").some(isEarlier)) return Infinity;
   const calls = (agentCalls(all).get(encodedSegment(agent)) ?? []).filter(isEarlier);
   return calls.length === 0 ? Infinity : Math.max(...calls.map(({ tookMs }) => tookMs));
 }
@@ -104,7 +104,7 @@ export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: numbe
 /** Groups invokes and streams by agent, with the longest time that each may have taken. */
 const agentCalls = memoizeByObject((all: AllExchanges) => {
   const tookMs = maxDurationIn(all);
-  const calls = (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
+  const calls = (["invoke", "stream"] as const).flatMap((endpoint) => exchangesOf(all, endpoint));
   return Map.groupBy(
     calls.map((each) => ({ agent: agentInPath(each), sentMs: each.sentMs, tookMs: tookMs(each) })),
     ({ agent }) => agent,

@@ -14,6 +14,10 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
+/** Whether the target ended a response regularly: nobody closed the connection, and no deadline passed. */
+export const isComplete = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.ending.kind === "complete";
+
 /** Whether an exchange proves nothing about the request: it got a 429 from a rate limit, or no response. */
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);

@@ -1,12 +1,11 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, observe } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { invoked } from "../invoke/probes.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { isEventStream, readEvents, describeSequence } from "./events.ts";
 import { streamed } from "./probes.ts";
+import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.2";
 
@@ -18,21 +17,17 @@ interface LineFeedsSent {
   readonly streamed: Exchange;
 }
 
-export const lineFeedsSent = probe(
+export const lineFeedsSent = probeIfManyRequests(
   "an agent is invoked, and streams, with two line feeds in the query",
   {
     needs: ["agents.answering", "agents.streaming"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 2),
-    executions: (target) => (hasFewRequests(target) ? 0 : 2),
+    requests: 2,
     since,
   },
-  async ({ client, given, target }): Promise<LineFeedsSent | null> =>
-    hasFewRequests(target)
-      ? null
-      : {
-          invoked: await client.invoke(given["agents.answering"], { query: queryOfLines }),
-          streamed: await client.stream(given["agents.streaming"], { query: queryOfLines }),
-        },
+  async ({ client, given }): Promise<LineFeedsSent> => ({
+    invoked: await client.invoke(given["agents.answering"], { query: queryOfLines }),
+    streamed: await client.stream(given["agents.streaming"], { query: queryOfLines }),
+  }),
 );
 
 /** Number of streams that resume at index 2. A wrong cost proves a breach only if it occurs twice. */
@@ -46,17 +41,16 @@ interface ResumedPastEnd {
   readonly pastTheEnd: Exchange;
 }
 
-export const resumedLate = probe(
+export const resumedLate = probeIfManyRequests(
   "streams resume at index 2, between readings of usage, and after their last chunk",
   {
     needs: ["agents.streaming"],
-    requests: (target) => (hasFewRequests(target) ? 0 : resumedStreamCount * 2 + readCountAfter + 1),
-    executions: (target) => (hasFewRequests(target) ? 0 : resumedStreamCount + 1),
+    requests: resumedStreamCount * 2 + readCountAfter + 1,
+    executions: resumedStreamCount + 1,
     stage: "coverage",
     since,
   },
-  async ({ client, given, target }): Promise<ResumedPastEnd | null> => {
-    if (hasFewRequests(target)) return null;
+  async ({ client, given }): Promise<ResumedPastEnd> => {
     const resume = (index: number): Promise<Exchange> =>
       client.stream(given["agents.streaming"], {
         query: "Please count: one two three four five six",
@@ -70,8 +64,6 @@ export const resumedLate = probe(
     return { pastTheEnd: await resume(lastIndex) };
   },
 );
-
-const fewRequests = inapplicable("the key has few requests a minute");
 
 /** Creates a judge of a query with line feeds, which the target must accept if it accepts one without. */
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>

@@ -7,7 +7,7 @@ import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
-import { breach, follows, holds, inapplicable, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
 import { eventTypeOf, isPublishedEvent } from "../deliveries/events.ts";
 import { allDeliveries } from "../deliveries/probes.ts";
@@ -26,10 +26,11 @@ import {
 import { deliveriesTo } from "./await-deliveries.ts";
 import { webhookIdOf } from "./create-webhook.ts";
 import { bareWebhookRequested, invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 const validAndMalformed = { valid: invokedWithWebhooks, malformed: malformedWebhooks };
 
-const fewRequests = () => unproven("the key has few requests a minute", need("clock"));
+const tooFewRequests = () => unproven("the key has few requests a minute", need("clock"));
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
@@ -133,7 +134,7 @@ export const webhooks = suite("Webhooks", [
         const control = (valid.webhooks.deployments ?? valid.webhooks.both).exchange;
         if (!isSuccess(control)) return notCreated(control);
         const exchange = malformed[name];
-        if (exchange === null) return inapplicable("the key has few requests a minute");
+        if (exchange === null) return fewRequests;
         if (hasStatus(exchange, 429)) return unproven("a limit refused the request first (429)");
         if (isSuccess(exchange)) return follows("accepted");
         const status = statusOf(exchange) ?? 0;
@@ -201,7 +202,7 @@ export const webhooks = suite("Webhooks", [
   ),
   observe("WHK-5", malformedWebhooks, ({ withoutUrl, unknownEvent }) =>
     withoutUrl === null || unknownEvent === null
-      ? fewRequests()
+      ? tooFewRequests()
       : observed(`without url: ${describeStatus(withoutUrl)}; unknown event type: ${describeStatus(unknownEvent)}`),
   ),
   observe(
@@ -215,7 +216,7 @@ export const webhooks = suite("Webhooks", [
   ),
   observe("WHK-6", malformedWebhooks, ({ withoutUrl, withoutAgent, withoutSecret }) =>
     withoutUrl === null || withoutAgent === null || withoutSecret === null
-      ? fewRequests()
+      ? tooFewRequests()
       : observed(
           `without url: ${describeStatus(withoutUrl)}; without agent_id: ${describeStatus(withoutAgent.exchange)}; without secret: ${describeStatus(withoutSecret)}`,
         ),

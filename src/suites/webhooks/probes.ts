@@ -33,6 +33,7 @@ import {
   openWebhooksOfOneUrl,
   type WebhooksOfOneUrl,
 } from "./unusual-webhooks.ts";
+import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 /** Names of the invoked agent's webhooks. Each webhook selects other events. */
 export type Subscription =
@@ -227,18 +228,15 @@ export const malformedWebhooks = probe(
 );
 
 /** Requests a webhook without two required fields: a server that names both may leave the document's error form. */
-export const bareWebhookRequested = probe(
+export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    requests: 1,
     executions: 0,
     creates: { webhooks: 1 },
-    createsFew: {},
     since: "1.2",
   },
-  async ({ client, target }): Promise<Exchange | null> =>
-    hasFewRequests(target)
-      ? null
-      : client.send("POST", "/webhooks", { json: { agent_id: agentIdOf({ target }), secret: generateSecret() } }),
+  async ({ client, target }): Promise<Exchange> =>
+    client.send("POST", "/webhooks", { json: { agent_id: agentIdOf({ target }), secret: generateSecret() } }),
 );

@@ -14,7 +14,6 @@ import { slug } from "../base/file-names.ts";
 export interface JudgeReceiverOptions extends DeliverySettings {
   readonly target: Target;
   readonly messages: Messages;
-  /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
 }

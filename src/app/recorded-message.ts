@@ -13,7 +13,6 @@ import { folderOf, withReadErrors } from "./report-folder/saved-run.ts";
 /** The part of a recorded message to print. `all`: everything, as a finding shows it. `secret`: a webhook's secret. */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
-/** Which recorded exchange or delivery to print, and which part of its request or response. */
 export interface RecordedPartChoice {
   /** Path of a report's folder, or of a file in it. */
   readonly path: string;

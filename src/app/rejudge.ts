@@ -24,10 +24,7 @@ interface RejudgeOptions {
   readonly selected?: readonly Suite[];
 }
 
-/**
- * Judges saved evidence with the checks of this version, and returns a new report. Sends nothing. Texts in the
- * evidence, such as skip reasons, stay as they are.
- */
+/** Judges saved evidence with this version's checks. Sends nothing. Skip reasons in the evidence stay as they are. */
 export function rejudgeRun(
   report: Report,
   evidence: Evidence,

@@ -9,11 +9,9 @@ import { keyIdOf, parsePublicKey } from "../report/statement/signing-key.ts";
 import { readTextFile } from "../base/read-file.ts";
 import { createKeyList, parseKeyList } from "../report/statement/key-list.ts";
 
-/** Algorithms for keys that sign statements, as the flag `--algorithm` names them. */
 export const keyAlgorithms = ["ed25519", "p256"] as const;
 export type KeyAlgorithm = (typeof keyAlgorithms)[number];
 
-/** The files of a new key pair, and the id that signatures use for its public key. */
 export interface CreatedKeyPair {
   readonly keyId: string;
   readonly privateFile: string;

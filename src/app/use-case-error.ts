@@ -1,6 +1,4 @@
-/**
- * Why a use case, such as a replay, cannot start. Command line and library describe it with their own flags or options.
- */
+/** Why a use case, such as a replay, cannot start. The entry points say it with their flags or options. */
 export type UseCaseProblem =
   /** The evidence of this check cannot be sent again. `what` names that evidence. `does`: how a new run obtains it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }

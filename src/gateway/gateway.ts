@@ -17,7 +17,6 @@ export interface GatewayOptions {
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Host name in the base URL that the client gets. It must resolve to this machine. */
   readonly host: string;
-  /** The key that the client was given. */
   readonly key: { readonly name: string; readonly text: string };
   /** Milliseconds since the start of the run. */
   readonly now: () => number;
@@ -26,10 +25,7 @@ export interface GatewayOptions {
 /** Chooses the trouble for a request. `isOwnKey`: the request has the key that the client was given. */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
-/**
- * An HTTP server between a client under test and the reference server. It records every exchange, and makes trouble: it
- * replaces or changes some responses.
- */
+/** An HTTP server between a client under test and the reference server. It records exchanges and makes trouble. */
 export interface Gateway {
   /** The base URL for the client. It ends in `/v1`. */
   readonly baseUrl: string;
@@ -45,7 +41,6 @@ const maxBodyBytes = 64 * 1024 * 1024;
 /** How long `finish` waits for open requests before it closes their connections. */
 const maxFinishMs = 2000;
 
-/** Starts a gateway on a free port of loopback. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { tls, host, now, upstream } = options;
   const relay = openRelay(new URL(upstream).origin);

@@ -14,7 +14,6 @@ import { readStream } from "../wire/stream-reader.ts";
 /** A request to pass on to the reference server. */
 export interface RelayedRequest {
   readonly method: string;
-  /** Path and query. */
   readonly path: string;
   readonly headers: readonly Header[];
   readonly body: Uint8Array;

@@ -21,7 +21,6 @@ import {
 } from "./trouble.ts";
 
 export interface TroublePlanOptions {
-  /** The troubles to make. */
   readonly names: readonly TroubleName[];
   readonly seed: number;
   /** The calls of the run without trouble. Later, requests that failed in it get no trouble. */
@@ -151,10 +150,7 @@ interface OngoingTrouble {
   made: number;
 }
 
-/**
- * Plans which requests of a client get which trouble, over several runs of its command. A request gets at most one item
- * in a run. Runs with legal but unusual responses come before runs with failures.
- */
+/** Plans the trouble over several runs of a client's command. Runs with legal but unusual responses come first. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));

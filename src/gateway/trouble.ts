@@ -26,7 +26,6 @@ export const troubleNames = {
 
 export type TroubleName = keyof typeof troubleNames;
 
-/** How the gateway changes a stream. */
 export interface StreamShape {
   /** Returns the text to send for one event. `number` counts the events from 0. */
   readonly frame: (name: string, data: string, number: number) => string;
@@ -41,7 +40,6 @@ export interface StreamShape {
     | { readonly kind: "open"; readonly holdMs: number };
 }
 
-/** A change that the harness makes to one response. */
 export type Trouble = { readonly name: TroubleName } & (
   | { readonly kind: "refuse"; readonly status: number; readonly headers: readonly Header[]; readonly body: string }
   | { readonly kind: "reset" }

@@ -39,11 +39,7 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
   return judgedOrThrow(await judgeTarget({ ...scopeOf(options), ...resolveTarget(target), signal, events: {} }));
 }
 
-/**
- * Returns the result of a run for the caller of the library.
- *
- * @throws {NothingToJudge} if the run judged nothing
- */
+/** Returns the result of a run. Throws {@link NothingToJudge} if the run judged nothing. */
 export function judgedOrThrow(run: RedactedRun): Judged {
   const judged = toJudged(run);
   if (run.kind === "nothing to judge") throw new NothingToJudge(run.sentence, judged.document);

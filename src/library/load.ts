@@ -62,7 +62,6 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
   return { verdict: sent.document.report.verdict, report: sent.document.report, document: sent.document };
 }
 
-/** Converts the options to load parameters. */
 export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadParameters> => ({
   ...(scenarios !== undefined && { scenarios }),
   ...(engine !== undefined && { engine }),

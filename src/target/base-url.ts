@@ -21,11 +21,7 @@ interface UrlName {
   readonly example: string;
 }
 
-/**
- * Reads a URL from the user.
- *
- * @throws {UsageError} if the text is no http or https URL, or contains credentials
- */
+/** Reads an http or https URL from the user. Throws a usage error for any other text, and for credentials. */
 export function readHttpUrl(text: string, name: UrlName): URL {
   const url = URL.parse(text);
   if (url === null) throw problemOf(text, "is not a URL", name);

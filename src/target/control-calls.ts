@@ -14,10 +14,7 @@ import { parseJson } from "../base/parsing.ts";
 
 /** Maximum time for a call. Some targets answer an advance of their clock only after all deliveries that it causes. */
 const callDeadlineMs = 30_000;
-/**
- * Default time until the effects of an advance of the test clock, such as deliveries, have arrived. `near`: the target
- * is on this machine. `clock.settleMs` in the target file replaces it.
- */
+/** Default time until the effects of an advance have arrived. `near`: the target is on this machine. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
 /** Thrown if a call that a target file describes is refused, or gets no response. */
@@ -62,11 +59,7 @@ export const triggerOverHttp =
     await sendControlCall(call, network, 0, "the call that makes the event happen failed");
   };
 
-/**
- * Sends a call that a target file describes, and returns the body of the response. Inserts `seconds` for placeholders.
- *
- * @throws {ControlCallFailed} if the target refuses the call, or does not respond; the message begins with `failure`
- */
+/** Sends a call and returns the body of the response. Throws if the target refuses the call, or does not respond. */
 export async function sendControlCall(
   call: HttpCall,
   network: Network,
@@ -109,7 +102,6 @@ function urlWithoutQuery(text: string): string {
   return origin + pathname;
 }
 
-/** Names of headers whose values are not secret, in lower case. */
 const harmlessHeaders = new Set(["accept", "content-type", "user-agent"]);
 
 /** Returns the secrets in an HTTP call: the values of its headers and of its query, and the password in its URL. */
@@ -142,10 +134,7 @@ const keyUseSchema = z.object({
   keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
 });
 
-/**
- * Returns a function that asks the target for the names of its unused keys, by the call under `freshness.ask` in the
- * target file. If the call fails, no key counts as unused.
- */
+/** Returns a function that asks the target for its unused keys. If the call fails, no key counts as unused. */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
   async (): Promise<ReadonlySet<string>> => {

@@ -11,12 +11,7 @@ const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
-/**
- * Adds the fields that the agent of a request needs, if the body is JSON with a `query`. Other bodies are wrong on
- * purpose.
- *
- * @param path below the base URL
- */
+/** Adds the fields that the agent of a request needs. A body without a `query` is wrong on purpose, and stays. */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
   const sent = tryParseJson(text);
@@ -115,7 +110,6 @@ export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: u
   return typeof query === "string" ? { ...rest, query: chosenQuery(sent["query"], query) } : rest;
 }
 
-/** Returns the query of the harness within an own query. */
 function chosenQuery(sent: string, own: string): string {
   const [before = "", after] = own.split(queryPlaceholder);
   const isOwn = after !== undefined && sent.startsWith(before) && sent.endsWith(after);

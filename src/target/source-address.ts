@@ -3,10 +3,7 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/**
- * Whether allowed source addresses include this machine. `unknown`: behind a NAT, this machine may have a public
- * address of the list without knowing it.
- */
+/** `unknown`: behind a NAT, this machine may have a public address of the list without knowing it. */
 export type Inclusion = "included" | "not included" | "unknown";
 
 /** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */
@@ -14,7 +11,6 @@ export const includesThisMachine = memoizeByObject((allowed: readonly string[]):
   includesAnyOf(ownAddresses(), allowed),
 );
 
-/** Like {@link includesThisMachine}, for a machine with the addresses `own`. */
 export function includesAnyOf(own: readonly string[], allowed: readonly string[]): Inclusion {
   const list = blockListOf(allowed);
   if (own.some((address) => listIncludes(list, address))) return "included";
@@ -25,7 +21,6 @@ export function includesAnyOf(own: readonly string[], allowed: readonly string[]
 /** Whether a text is an IP address, or a range such as `203.0.113.0/28`. */
 export const isAddressOrRange = (text: string): boolean => blockListOf([text]).rules.length > 0;
 
-/** Whether an address is in a list of addresses and ranges. */
 export const isListed = (list: readonly string[], address: string): boolean => listIncludes(blockListOf(list), address);
 
 const ownAddresses = (): string[] =>

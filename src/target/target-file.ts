@@ -32,11 +32,7 @@ import {
   type WebhookSettings,
 } from "./target.ts";
 
-/**
- * Reads a target file.
- *
- * @throws {UsageError} with the place of the error in the file, and the allowed values
- */
+/** Reads a target file. Throws a usage error with the place in the file, and the allowed values. */
 export function readTargetFile(
   path: string,
   environment: EnvironmentVariables,
@@ -48,10 +44,7 @@ export function readTargetFile(
   });
 }
 
-/**
- * Network settings from flags, which take precedence over those of a target file. `nameOf` returns the flag of a
- * setting.
- */
+/** Network settings from flags, which take precedence over those of a target file. */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
   readonly nameOf: NetworkSource["nameOf"];
@@ -59,21 +52,14 @@ export interface NetworkFlags {
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
-/** Further input of {@link targetFromObject}. */
 export interface ParseContext {
-  /** Folder to which file names are relative. */
   readonly folder: string;
   readonly networkFlags: NetworkFlags;
 }
 
 export const defaultParseContext: ParseContext = { folder: ".", networkFlags: noNetworkFlags };
 
-/**
- * Creates a target from an object that has the form of a target file.
- *
- * @param where source of the object, for messages
- * @throws {UsageError} with the place of the error in the object, and the allowed values
- */
+/** Creates a target from an object that has the form of a target file. `where` names its source in messages. */
 export function targetFromObject(
   raw: unknown,
   where: string,
@@ -109,10 +95,7 @@ function mergeNetworks(
   };
 }
 
-/**
- * Replaces `${NAME}` in every string with the environment variable of this name. Leaves `${seconds}` and
- * `${milliseconds}`, which each advance of the test clock replaces.
- */
+/** Replaces `${NAME}` with an environment variable. An advance of the test clock replaces `${seconds}` later. */
 function insertVariables(
   value: unknown,
   path: string,
@@ -158,7 +141,6 @@ function describeIssues(error: z.ZodError): string {
   return messages.slice(0, 3).join("; ") + (messages.length > 3 ? ` (and ${messages.length - 3} more)` : "");
 }
 
-/** Returns the property names that the schema allows at a path of the file. */
 function allowedNamesAt(path: readonly PropertyKey[]): string[] {
   let schema: unknown = z.toJSONSchema(targetFileSchema, { io: "input" });
   for (const step of path) {
@@ -222,9 +204,7 @@ export const triggersOf = (triggers: ParsedTargetFile["triggers"], network: Netw
     Object.entries(withoutUndefined(triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call, network)]),
   );
 
-/**
- * Returns the paths that the interface document does not define; `null` for each that the target file does not give.
- */
+/** Returns the paths that the interface document leaves open; `null` for each that the target file does not give. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   ...defaultTargetTraits.paths,
   ...withoutUndefined(paths ?? {}),

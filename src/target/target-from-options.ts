@@ -10,7 +10,6 @@ import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts"
 
 /** Describes a target with a single key, by flags or options instead of a target file. */
 export interface OneKeyTarget {
-  /** Base URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
@@ -42,21 +41,16 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
   };
 }
 
-/** The webhook receiver to judge. */
 export interface ReceiverTargetOptions {
   /** URL to which the service would deliver, with path and query. */
   readonly url: string;
-  /** Secrets of the webhooks that deliver to the receiver. */
   readonly secrets: readonly string[];
   /** Values of the additional headers of each delivery. They may be secret, so they are redacted. */
   readonly headerValues: readonly string[];
   readonly network: Network;
 }
 
-/**
- * Describes a webhook receiver under test in the form of a target. Webhook secrets take the place of API keys, so that
- * they are redacted everywhere.
- */
+/** Describes a webhook receiver as a target. Its secrets take the place of API keys, and are redacted everywhere. */
 export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverTargetOptions): Target {
   const url = readHttpUrl(given, { what: "The receiver's address", example: "https://hooks.example.com/agents" });
   url.hash = "";

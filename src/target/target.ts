@@ -85,7 +85,6 @@ export interface TargetKey {
   readonly disposable: boolean;
 }
 
-/** The control of the target's test clock. */
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
   /** Real time until the effects of an advance have reached the harness, in milliseconds. */
@@ -100,7 +99,6 @@ export interface TestControl {
   readonly token: string;
 }
 
-/** Settings of the webhook receiver. */
 export interface WebhookSettings {
   /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;

@@ -9,10 +9,8 @@ import type { ClientSession } from "../../run/send/client-session.ts";
 import { SkipError, TargetUnavailable } from "../../run/skip-reason.ts";
 import { type CommandLine, type CommandOptions, type EndedCommand, runCommand } from "./run-command.ts";
 
-/** How to run a client's command, and which trouble to make for it. */
 export interface ClientSettings {
   readonly command: CommandLine;
-  /** Environment variables that the client reads, such as the one with the base URL. */
   readonly environment: Readonly<Record<string, string>>;
   /** The kinds of trouble to make. Empty: the command runs only without trouble. */
   readonly troubles: readonly TroubleName[];
@@ -30,11 +28,9 @@ interface SessionTools {
   readonly signingSecret: string;
   readonly record: (exchange: Exchange) => void;
   readonly signal: AbortSignal;
-  /** Called before each run of the command. */
   readonly onRun: (stage: RunStage, number: number) => void;
   /** Called if the command fails although no trouble was made, with the end of its output. */
   readonly onFailure: (output: string) => void;
-  /** Called if the command cannot be started. */
   readonly onUnstartable: (error: UsageError) => void;
 }
 

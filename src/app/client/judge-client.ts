@@ -35,21 +35,17 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   /** For HTTPS: certificate chain and private key as PEM, and the certificate's host. `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string; readonly host: string } | null;
   readonly messages: Messages;
-  /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe"> & {
     readonly onRun?: (stage: RunStage, number: number) => void;
   };
-  /** Called if the command fails although no trouble was made, with the redacted end of its output. */
   readonly onFailure: (output: string) => void;
 }
 
 /** Maximum number of connections of a client. This process needs two file descriptors for each. */
 const maxConnections = 256;
 
-/**
- * Runs a client's command against the reference server, and judges the client's requests by the clauses for clients.
- */
+/** Runs a client's command against the reference server, and judges its requests by the clauses for clients. */
 export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
   const startMs = performance.now();

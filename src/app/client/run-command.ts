@@ -7,7 +7,6 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { CommandEnd } from "../../evidence/client-call.ts";
 
-/** A command to run: a program, and its arguments. */
 export type CommandLine = readonly [program: string, ...args: string[]];
 
 export interface CommandOptions {
@@ -15,7 +14,6 @@ export interface CommandOptions {
   /** Environment variables in addition to those of this process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Ends the command early when it aborts. */
   readonly signal: AbortSignal;
   /** Whether the command's output goes to standard error. If not, its last 4,000 characters are returned. */
   readonly showsOutput: boolean;

@@ -126,7 +126,6 @@ export function readConfiguration(name: string): ConfigurationFile {
   throw new UsageError(line`${name}:${place.line}:${place.column}: the file ${problem}.`);
 }
 
-/** Maximum size of a configuration file. A larger one is a usage error. */
 const maxConfigurationBytes = 1024 * 1024;
 
 function readText(name: string): string {

@@ -13,17 +13,13 @@ export interface ControlAccess {
   readonly network: Network;
 }
 
-/** The parts of a target file that follow from what the target's test control offers. */
 export type ControlParts = Pick<ParsedTargetFile, "agents" | "clock" | "control" | "triggers">;
 
-/** The test control that was found, or the reason why none was. */
 export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/**
- * Looks for the test control of a target, and returns the parts of a target file that use it. Sends only GET requests.
- */
+/** Looks for the test control of a target by GET requests. Returns the parts of a target file that use it. */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
   try {
@@ -60,8 +56,7 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
 const deployedAgentId = "newcomer";
 
 /**
- * Returns the calls that cause each deployment event. Updates happen to the webhook agent, or else to the answering
- * one.
+ * Returns the calls that cause deployment events. Updates happen to the webhook agent, or else to the answering one.
  */
 function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,

@@ -8,7 +8,6 @@ import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused }
 import { healthStatuses } from "../../spec/events.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** An agent in the target's list, and the health that the target reports for it. */
 export interface DiscoveredAgent {
   readonly id: string;
   /** The agent's health; `null` if it was not requested, or is none that the document defines. */
@@ -88,7 +87,6 @@ interface DiscoveryResponses {
   readonly usage: Exchange;
   /** The response to a GET of `/no-such-path`, which shows how the target formats errors. */
   readonly unknownPath: Exchange;
-  /** The health response of each agent, by agent id. */
   readonly health: ReadonlyMap<string, Exchange>;
   readonly tier: string | null;
 }

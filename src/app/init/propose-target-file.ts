@@ -25,14 +25,12 @@ export interface AnswersBeforeDiscovery {
   /** Environment variable that holds the API key. The target file names this variable and never contains the key. */
   readonly keyVariable: string;
   readonly key: string;
-  /** Path of the target file to write. */
   readonly out: string;
   readonly network: Network;
   /** Proxy and certificates from the command line, to write into the target file. */
   readonly networkSettings: NetworkSettings;
 }
 
-/** Name of the only key in the target file. */
 const keyName = "main";
 
 /** Ids of the agents to name in the target file; `null` if no such agent is known. */
@@ -65,10 +63,7 @@ export interface AnswersAfterDiscovery {
   readonly control: ControlParts;
 }
 
-/**
- * Suggests agents for the target file. To answer: a healthy agent, or else a degraded one, or else the first. To
- * stream: one of these whose list item has a `_stream` tag.
- */
+/** Suggests the healthiest agent to answer, and one of the healthy agents with a `_stream` tag to stream. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -118,10 +113,7 @@ function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable
   return Object.fromEntries(roles) as NonNullable<ParsedTargetFile["agents"]>;
 }
 
-/**
- * Returns the network settings for a target file, with paths relative to that file. Leaves out a proxy URL with
- * credentials, which an environment variable can give instead.
- */
+/** Returns network settings with paths relative to the target file, without a proxy URL that has credentials. */
 function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
   const network = {
@@ -133,10 +125,7 @@ function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-/**
- * Returns the path of the JSON schema, relative to the target file, preferably that of an installed package. Returns
- * `null` if there is none, as for the standalone binary outside a project.
- */
+/** Returns the path of the JSON schema, relative to the target file; `null` for the binary outside a project. */
 function relativeSchemaPath(out: string): string | null {
   const folder = dirname(resolve(out));
   const installed = ancestorsOf(folder).map((each) =>
@@ -154,7 +143,6 @@ const schemaFile = join("schemas", "target.schema.json");
 const ancestorsOf = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
-/** Converts the key that the user gave into a key of a target. */
 export const keyFromAnswers = ({ key, keyVariable }: AnswersBeforeDiscovery, tier: string | null): TargetKey => ({
   ...defaultKeyTraits,
   name: keyName,

@@ -25,9 +25,7 @@ const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || findi
 export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
 
 /**
- * Returns the checks of a saved report that were broken, or that the harness failed to judge.
- *
- * @throws {UsageError} if nothing failed, or if the report is not that of a run against a server
+ * Returns the checks of a report that were broken or not judged. Throws if there are none, or no run can repeat them.
  */
 export function failedChecks(
   { report, evidence }: ReportDocument,
@@ -84,7 +82,6 @@ const probesOfCheck = ({ on, also, companions = [] }: Check): Probe[] => [
   ...companions,
 ];
 
-/** Returns the ids of the exchanges and deliveries in the evidence of a probe. */
 function idsIn(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value !== "object" || value === null) return found;
   if (isExchange(value) || isDelivery(value)) found.add(value.id);

@@ -16,7 +16,6 @@ import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
-/** Callbacks that report the progress of a run. */
 export interface RunEvents {
   /** Called with the target before the run sends its first request. */
   readonly onStart?: (target: Target) => void;
@@ -41,7 +40,6 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
   readonly events: RunEvents;
 }
 
-/** The redacted result of a run, and the target that the run judged. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
 /** Client and server share this process, so each connection of the embedded server needs two file descriptors. */
@@ -49,18 +47,13 @@ const maxEmbeddedConnections = 128;
 /** Maximum number of connections to another target, apart from those that test concurrency limits. */
 const maxTargetConnections = 32;
 
-/** Returns how many connections a run may open at the same time. */
 export const connectionsOfRun = (target: Target | null): number =>
   target === null
     ? maxEmbeddedConnections
     : maxTargetConnections +
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
-/**
- * Runs the selected suites against a target, or against a new embedded server, and judges the result.
- *
- * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
- */
+/** Runs the selected suites against a target, or against a new embedded server, and judges the result. */
 export async function judgeTarget({
   target: named,
   patches,
@@ -96,7 +89,6 @@ export async function judgeTarget({
   }
 }
 
-/** Returns the options of a run that report its progress to the callbacks. */
 export const progressOptions = ({ onPlan, onProbe }: Pick<RunEvents, "onPlan" | "onProbe">) => ({
   onPlan: (probes: number): void => onPlan?.(probes),
   onProbe: ({ planned }: ProbeRun): void => onProbe?.(planned.probe.name),

@@ -39,16 +39,12 @@ export interface ListeningState {
 }
 
 export interface RedactedRunOptions extends RunOptions, StatedFacts {
-  /** Turns data, such as skip reasons, into sentences that name flags or options of the library. */
+  /** Turns data, such as skip reasons, into sentences. They name flags, or options of the library. */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
 }
 
-/**
- * Runs the suites, and removes keys and other secrets from report and evidence, so that both may be written.
- *
- * @param unselected ids of must clauses whose checks the user left out
- */
+/** Runs the suites, and removes keys and other secrets. `unselected`: must clauses that the user left out. */
 export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],

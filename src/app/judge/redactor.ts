@@ -10,22 +10,15 @@ import { allSuites } from "../../suites/all.ts";
 import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/**
- * Creates a redactor that also redacts altered keys, which a run sends to test their rejection. It spares words that
- * every report contains.
- */
+/** Creates a redactor that also redacts altered keys, and spares words that every report contains. */
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/**
- * From this length on, an altered key is recognized by its unchanged part. Altered forms of shorter keys are listed.
- */
+/** Longer altered keys are recognized by their unchanged part. Altered forms of shorter keys are listed. */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
-/**
- * Returns the altered forms of a short key, such as the key without its last character. They reveal most of the key.
- */
+/** Returns the altered forms of a short key, such as all but its last character. They reveal most of the key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minRecognizedLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorizations[kind](value)?.split(" ").slice(1) ?? []);
@@ -34,10 +27,7 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
     .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutOffMark : partMark), value: form }));
 }
 
-/**
- * Finds secrets that the target generated, such as API keys, in its responses. Evidence keeps the webhook secrets that
- * the harness generated.
- */
+/** Finds secrets that the target generated, such as API keys, in its responses. Webhook secrets of the harness stay. */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const found = exchanges.flatMap(({ answer }) =>
@@ -64,12 +54,7 @@ function secretsWithin(value: unknown, depth: number): string[] {
   );
 }
 
-/**
- * Whether some characters occur in texts that every report contains, such as clause ids. Redacting them would make
- * reports unreadable.
- *
- * @param gram consecutive characters in lower case
- */
+/** Whether a text of lower-case characters occurs in every report. Redacting it would make reports unreadable. */
 export function isHarnessText(gram: string): boolean {
   cachedHarnessText ??= harnessText();
   return cachedHarnessText.includes(gram);

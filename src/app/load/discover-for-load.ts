@@ -25,10 +25,7 @@ export type LoadDiscovery =
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
-/**
- * Finds what the target lacks: an agent that answers, the tier of the main key, and slow agents if `needed`. Sends a
- * few requests with the main key, or only a health request if nothing is missing.
- */
+/** Finds what the target lacks: an agent that answers, the tier of the main key, and slow agents if `needed`. */
 export async function discoverForLoad(
   named: Target,
   signal: AbortSignal,

@@ -22,9 +22,7 @@ const deliveryTimeoutMs = 15_000;
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
-/**
- * Prepares the embedded server for load trials. Its process starts with the first trial, and each trial gets new keys.
- */
+/** Prepares the embedded server for load trials. Its process starts with the first one. Each gets new keys. */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): ClosableEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;
@@ -85,7 +83,6 @@ const embeddedAgents = ({ agents }: ReferenceProcess): TrialSetup["target"]["age
   failing: agents.failing,
 });
 
-/** Starts a receiver of the harness for the deliveries of load trials. */
 export const startLoadReceiver = (
   listen: string,
   publicUrl: string | null,

@@ -15,7 +15,6 @@ import { type AvailableEngines, enginesForTarget } from "./available-engines.ts"
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 
-/** Which load to send, and how. */
 export interface LoadParameters {
   /** Names of the scenarios to send. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
@@ -27,7 +26,6 @@ export interface LoadParameters {
   readonly tier: TierName | null;
   /** Maximum number of requests of the load. A trial that would exceed it is skipped. */
   readonly maxRequests: number;
-  /** The requirement set to judge by. */
   readonly requirements: RequirementSet;
 }
 
@@ -60,15 +58,10 @@ export interface LoadPreview {
   readonly estimates: readonly Estimate[];
   /** Total time that keys pause between trials, in seconds. */
   readonly restSeconds: number;
-  /** For each chosen scenario that cannot be sent, a phrase that says why. */
   readonly unsendable: readonly string[];
 }
 
-/**
- * Plans the trials of a load. The target `null` stands for the embedded server.
- *
- * @throws {UnsendableLoadError} if a scenario is unknown, no key has a known tier, or no trial is possible
- */
+/** Plans the trials of a load. Throws if a scenario is unknown, no key has a known tier, or no trial is possible. */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(parameters.scenarios, target !== null);
   const tiers = target === null ? null : chosenTiers(target, parameters.tier);
@@ -86,11 +79,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
   return { trials, tiers, unsendable, estimateOf: (trial) => estimateForTrial(trial, tiers) };
 }
 
-/**
- * Checks the load parameters before anything is sent: only scenarios and engine, as long as no key has a known tier.
- *
- * @throws {UnsendableLoadError} if no load can be sent with these parameters
- */
+/** Checks the load parameters before anything is sent: all of them, once a key has a known tier. */
 export function assertLoadParameters(
   parameters: LoadParameters,
   target: Target | null,
@@ -101,11 +90,7 @@ export function assertLoadParameters(
   if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engines.names);
 }
 
-/**
- * Checks the load parameters that do not depend on a target.
- *
- * @throws {UnsendableLoadError} if a scenario is unknown, or the named engine is not installed
- */
+/** Checks the load parameters that do not depend on a target: known scenarios, and an installed engine. */
 export function assertScenariosAndEngine(
   { scenarios, engine }: Pick<LoadParameters, "scenarios" | "engine">,
   isRealTime: boolean,

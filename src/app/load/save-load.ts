@@ -13,7 +13,6 @@ import { writeFiles } from "../report-folder/write-files.ts";
 import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../report/load-report.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
-/** The report and evidence of a load, without secrets, and where they were written. */
 export interface RedactedLoad {
   readonly document: ReportDocument;
   /** SHA-256 digest of each evidence file, by file name, for a signed statement about the load. */

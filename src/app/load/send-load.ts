@@ -35,24 +35,19 @@ import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Options of {@link sendLoad}. Load parameters default to {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
-  /** The target of the load. `null`: the embedded server, in a separate process. */
   readonly target: Target | null;
-  /** Faults and variants to apply to the embedded server. */
   readonly patches?: readonly Patch[];
   /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
   /** When a request last used the target's keys (`performance.now()`). Default: `null`, for unused keys. */
   readonly usedAtMs?: number | null;
-  /** Whether the user allows only GET requests. Then no load is sent. */
   readonly readOnly?: boolean;
-  /** Turns skip reasons into sentences. The command line names its flags in them, and the library its options. */
   readonly messages: Messages;
   /** Returns whether the user agrees to the load. A target that is not on loopback gets no load otherwise. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
   /** Returns the file for the HTML page that k6 itself writes about a trial. Returns `null` if no page is wanted. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
-  /** When this signal aborts, the current trial ends early, and no other starts. */
   readonly signal?: AbortSignal;
 }
 
@@ -68,11 +63,7 @@ export interface NotSentLoad extends NotSent {
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
-/**
- * Sends load and judges the rate limits by the responses.
- *
- * @param folder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
- */
+/** Sends load and judges the rate limits by the responses. Writes nothing if `folder` is `null`. */
 export async function sendLoad(
   options: SendLoadOptions,
   folder: string | null = null,
@@ -136,7 +127,6 @@ type PlannedLoad =
       readonly kind: "planned";
       readonly plan: LoadPlan;
       readonly target: Target | null;
-      /** Names of the keys that discovery used, each with the end of that use (`performance.now()`). */
       readonly used: ReadonlyMap<string, number>;
     }
   | NotSent;
@@ -172,7 +162,6 @@ interface TrialsContext extends Pick<SendLoadOptions, "dashboardOf" | "messages"
   readonly signal: AbortSignal;
 }
 
-/** Runs trials one after the other, and writes their results. */
 async function runAndSaveTrials(
   trials: readonly LoadTrial[],
   writer: LoadWriter,
@@ -221,7 +210,6 @@ async function runAndSaveTrials(
 export const requestsLeft = (maxRequests: number | null, { requests }: Report): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
 
-/** Callbacks that report the progress of a load. */
 export interface LoadEvents {
   /** Called before the first trial. The target, `null` if embedded, has the keys that its test control issued. */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
@@ -229,7 +217,6 @@ export interface LoadEvents {
   readonly waiting: (ms: number, why: string) => void;
   readonly progress: (progress: LoadProgress) => void;
   readonly outcome: (outcome: TrialResult) => void;
-  /** Called with a sentence if files could not be written. */
   readonly problem: (sentence: string) => void;
   /** Called once when the load has ended. No other callback follows. */
   readonly done: () => void;
@@ -245,12 +232,7 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/**
- * Creates the environment of load trials. Starts and sends nothing yet. The target `null` stands for the embedded
- * server.
- *
- * @param used when each key was last used (`performance.now()`), by key name
- */
+/** Creates the environment of load trials. Starts nothing yet. `used`: when each key was last used, by key name. */
 export const createEnvironment = (
   target: Target | null,
   patches: readonly Patch[],

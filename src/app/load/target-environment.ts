@@ -23,10 +23,7 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/**
- * Returns the limits and keys of each tier for which the target has a usable key. A tier of the target's own counts as
- * enterprise, with its own limits.
- */
+/** Returns the keys and limits of each usable tier. A tier of the target's own counts as enterprise. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -36,12 +33,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/**
- * Prepares the user's target, with its clock and keys, for load trials.
- *
- * @param used when each key was last used (`performance.now()`), by key name; such a key pauses before its first
- *   trial
- */
+/** Prepares the user's target for load trials. A key that was `used` pauses before its first trial. */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);

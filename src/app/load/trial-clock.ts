@@ -33,10 +33,7 @@ interface ClockObservation {
   readonly timers?: Timers;
 }
 
-/**
- * Whether a test clock moves only when it is advanced. For 3 s, the time in the headers must not change. Then the clock
- * is advanced, which the time must follow.
- */
+/** Whether a test clock moves only when it is advanced: its time stands still for 3 s, then follows an advance. */
 export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
@@ -64,7 +61,6 @@ export const serverTimeReader =
     return { limits: reset === null || resetAfter === null ? null : reset - resetAfter, date };
   };
 
-/** How often a clock that stands still is advanced, so that it follows real time. */
 const advanceIntervalMs = 100;
 /** How far an advanced clock may lag behind real time. The checks of limits allow for this difference. */
 const maxLagMs = 10_000;
@@ -167,7 +163,6 @@ export function controlTrialClock(target: Target, clock: ClockControl) {
   let standing: Promise<boolean> | null = null;
   return {
     betweenTrials,
-    /** Advances the clock by a minute, so that earlier requests no longer count in the window. */
     beginMinute: () => betweenTrials.advance(minuteOverMs),
     /** Makes the clock follow real time if it stands still by itself; otherwise returns `null`. */
     keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {

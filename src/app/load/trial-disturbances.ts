@@ -12,10 +12,8 @@ import { requestHealth, type FollowingClock } from "./trial-clock.ts";
 
 interface WatchedTrial {
   readonly target: Target;
-  /** The keys with which the trial sends requests. */
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
-  /** The target's test clock, for use between trials; `null` if the target has none. */
   readonly clock: ClockControl | null;
   /** Set if the harness advances the target's test clock along with real time; otherwise `null`. */
   readonly inStep: FollowingClock | null;
@@ -51,9 +49,7 @@ export function watchForDisturbances({ target, keys, announced, clock, inStep, m
   };
 }
 
-/**
- * Returns how the search for other clients of a key passes time: by the test clock, or by waiting for up to a minute.
- */
+/** Returns how time passes in the search for other clients of a key: by the test clock, or in real time. */
 const timeControlFor = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,

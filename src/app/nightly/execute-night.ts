@@ -23,7 +23,6 @@ import { runEndWithoutLoad } from "../load/save-load.ts";
 import { documentOf } from "../report-folder/read-report-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 
-/** Options of a nightly run, and the earlier nights of its history. */
 export interface NightPlan extends RunNightOptions {
   readonly id: string;
   readonly before: readonly Night[];
@@ -32,7 +31,6 @@ export interface NightPlan extends RunNightOptions {
 /** The reports of a night's run and load. They are not compared with earlier nights yet. */
 export interface ExecutedNight {
   readonly night: Night;
-  /** The report and evidence of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
   /** The report that says why nothing could be judged. `null` if the run was judged or interrupted. */
   readonly unjudged: ReportDocument | null;
@@ -43,7 +41,6 @@ export interface ExecutedNight {
   readonly interrupted: boolean;
 }
 
-/** A night with its comparison with earlier nights. */
 export interface JudgedNight {
   readonly night: Night;
   readonly judgement: NightJudgement;
@@ -85,7 +82,6 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   }
 }
 
-/** Prepares the load after a night's run. The load may send `maxRequests` minus the requests of the run. */
 function prepareLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   return prepareLoad({
     ...plan,
@@ -162,7 +158,6 @@ export const historyNameOf = (target: Target | null): string => target?.name ?? 
 const reportPartFolder = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
   join(reportFolder(history, id), part);
 
-/** Callbacks that report the progress of a night. */
 export interface NightEvents {
   /** Called before the run with the entries of the history that cannot be used, possibly none. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
@@ -179,14 +174,11 @@ export interface NightEvents {
 export interface RunNightOptions extends RunScope {
   /** Folder of the history, which is created if it is missing. */
   readonly history: string;
-  /** The target to judge. `null`: the embedded server. */
   readonly target: Target | null;
-  /** Faults and variants to apply to the embedded server. */
   readonly patches: readonly Patch[];
   /** The load to send; `null` for none. `engine` must not be `in turns`: each trial is compared with earlier nights of the same engine. */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
-  /** Returns whether the user agrees to the load. Called only for a target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;

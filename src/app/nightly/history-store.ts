@@ -16,22 +16,15 @@ import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
 
-/** Name of the HTML page about all nights, which is in the history's folder. */
 export const trendPageFile = "trend.html";
 
-/**
- * Returns a new id for a night, such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time. The random end keeps the
- * ids of simultaneous jobs apart.
- */
+/** Returns a new id for a night. Ids sort by time. Their random end keeps simultaneous jobs apart. */
 export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
-/**
- * Reads the nights of a history. Lists unusable files as `damaged`. So is a night that begins more than a day after
- * `nowMs` (Unix time), because a clock was wrong.
- */
+/** Reads the nights of a history. A night that begins more than a day after `nowMs` is damaged: a clock was wrong. */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
@@ -80,9 +73,7 @@ export interface Retention {
   readonly reports: number;
 }
 
-/**
- * Removes the oldest nights and reports, and what killed jobs left: half-written files, and reports without a night.
- */
+/** Removes the oldest nights and reports, half-written files, and reports without a night. */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => nightFileName.test(name));
@@ -108,7 +99,6 @@ const newestNames = (names: readonly string[], count: number): string[] =>
 const isOlderThanADay = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;
 
-/** Lists the names in a folder in alphabetical order. Empty if the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -118,7 +108,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns the content of a night's file in the history: one line of JSON. */
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
 /** Parses the content of a night's file in the history. Accepts the current format and format 1. */

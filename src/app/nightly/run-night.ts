@@ -52,7 +52,6 @@ function assertSameTarget(before: string | null, now: string, history: string): 
   );
 }
 
-/** A judged night that is saved in the history. */
 export interface SavedNight extends JudgedNight {
   readonly kind: "kept";
   readonly damaged: readonly DamagedNight[];

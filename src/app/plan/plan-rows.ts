@@ -20,7 +20,6 @@ import {
 import { publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A row of a plan: one probe that the run would start, and its cost. */
 export interface PlanRow {
   readonly probe: string;
   readonly stage: Stage;
@@ -34,7 +33,6 @@ export interface PlanRow {
   /** Longest time that the probe itself waits, in seconds. */
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;
-  /** Ids of the checks that use the probe. */
   readonly checks: readonly string[];
 }
 
@@ -111,7 +109,6 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   });
 }
 
-/** A row of a plan: one key, the number of requests with it, and how long they wait. */
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;

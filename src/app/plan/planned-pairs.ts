@@ -16,15 +16,11 @@ export interface PlannedPairCounts {
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/**
- * Pairs of request properties, such as a kind of key and a page, that a run will try. `triples`: combinations of
- * endpoint, kind of key and state.
- */
+/** Pairs of request properties that a run will try. `triples`: combinations of endpoint, kind of key and state. */
 export interface PlannedPairs extends PlannedPairCounts {
   /** Whether the run may try more pairs than `covered`, by ordinary requests or more generated ones. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
-  /** Seed of the randomly generated requests. */
   readonly seed: number;
 }
 
@@ -32,7 +28,6 @@ interface PlannedPairsInput {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly coverageSeed?: number | undefined;
-  /** Probes that the run would skip, because `maxWaitMs` leaves less time than they need to wait. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly maxRequests: number;
   readonly maxExecutions: number | null;
@@ -41,11 +36,7 @@ interface PlannedPairsInput {
   readonly messages: Messages;
 }
 
-/**
- * Counts the pairs of request properties that a run will try in generated requests; `null` if it generates none.
- *
- * @param planned the probes in the order in which the run starts them
- */
+/** Counts the pairs of request properties that generated requests will try; `null` if the run generates none. */
 export function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairsInput): PlannedPairs | null {
   const at = planned.findIndex(({ probe }) => probe === cornersRequested);
   if (at === -1) return null;

@@ -31,7 +31,6 @@ export interface RunPlan {
   /** How many webhooks, alerts and operations the run leaves on the target, which has no way to delete them. */
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
-  /** The pairs of request properties that the run will try in generated requests; `null` if there are none. */
   readonly pairs: PlannedPairs | null;
   /** Questions about the run that only the run itself can answer, such as the tier of a key. */
   readonly unknown: readonly OpenQuestion[];
@@ -46,7 +45,6 @@ export interface RunPlan {
   };
   /** The checks that the run would probably skip because `maxWaitMs` is too short; `null` if there are none. */
   readonly shortOfTime: ChecksShortOfTime | null;
-  /** The requirement set that the run would judge by. */
   readonly requirements: RequirementSet;
   /** The bounds of the run, with defaults filled in. `maxRequests` is `null` if it is unlimited. */
   readonly bounds: Omit<RunBounds, "readOnly" | "requestIds"> & { readonly isReadOnly: boolean };

@@ -15,7 +15,6 @@ import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { mainKeyOfProbe } from "./plan-rows.ts";
 
-/** The result of a simulated run: how long it waited, and for which probes the maximum wait was too short. */
 export interface SimulatedRun {
   /** Probes that a run would skip, because `maxWaitMs` leaves less time than they need to wait. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
@@ -25,17 +24,11 @@ export interface SimulatedRun {
 export interface SimulationOptions {
   readonly target: Target;
   readonly main: TargetKey;
-  /** Number of requests that discovery sends with the main key. */
   readonly discoveryRequests: number;
   readonly maxWaitMs: number;
 }
 
-/**
- * Simulates the waits of a run in virtual time. An estimate, because simulated responses take no time and always follow
- * the document.
- *
- * @param planned probes that the run would start
- */
+/** Simulates the waits of a run in virtual time. An estimate: simulated responses take no time, and are all legal. */
 export async function simulateRun(planned: readonly PlannedProbe[], parts: SimulationOptions): Promise<SimulatedRun> {
   const { target, main, discoveryRequests, maxWaitMs } = parts;
   const { signal } = new AbortController();
@@ -170,10 +163,7 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/**
- * The search starts 2 minutes below the wait of a run that may wait for a day. That run makes optional waits, too, so
- * it waits too long.
- */
+/** The search starts below the wait of a run that may wait for a day, and so makes optional waits, too. */
 const searchMarginMinutes = 2;
 
 interface VirtualSleep {

@@ -8,7 +8,6 @@ import type { PlanRow } from "./plan-rows.ts";
 
 /** The checks that a run skips because of the same missing requirement, such as a line of the target file. */
 export interface SkipGroup {
-  /** A text that names the missing requirement and how to meet it. */
   readonly enabledBy: string;
   readonly checks: readonly string[];
   /** Ids of those `checks` that have further missing requirements. */
@@ -17,7 +16,6 @@ export interface SkipGroup {
 
 interface SkipConditions {
   readonly target: Target;
-  /** Probes that the run would skip, because `maxWaitMs` leaves less time than they need to wait. */
   readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   /** Whether the run leaves slow probes out. */
@@ -25,7 +23,6 @@ interface SkipConditions {
   readonly messages: Messages;
 }
 
-/** Maps each probe to the ids of the checks that use it. */
 export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   const found = new Map<Probe, string[]>();
   const note = (check: Check, probe: Probe): void => {
@@ -71,7 +68,6 @@ export function groupSkippedChecks(
   return { isSkipped: (each) => (hints.get(each) ?? []).length > 0, skipped };
 }
 
-/** Returns the missing requirements of a planned probe. Empty if the probe can run. */
 function missingRequirementsOf(
   planned: PlannedProbe,
   { target, unaffordableProbes: short, readOnly }: SkipConditions,
@@ -86,9 +82,7 @@ function missingRequirementsOf(
   ];
 }
 
-/**
- * Returns the missing requirements of a probe that was not planned: it tests each tier, and no key has a known tier.
- */
+/** Returns the missing requirements of a probe that was not planned, because no key has a known tier. */
 function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
   if (fast && probe.per === "tier") return [need("fast")];
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];

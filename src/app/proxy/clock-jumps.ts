@@ -13,7 +13,6 @@ const minJumpMs = 5000;
  *   exchange ends
  */
 export function trackClockAdvances() {
-  /** The advances so far, each with the time at which it was noticed. */
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;
   let count = 0;
@@ -34,7 +33,6 @@ export function trackClockAdvances() {
       const clockMs = advancedAt(exchange.sentMs);
       return clockMs === 0 ? exchange : { ...exchange, clockMs };
     },
-    /** Number of advances so far. */
     count: (): number => count,
   };
 }

@@ -24,7 +24,6 @@ export function createExchangeStore() {
     bytes += approximateBytes(exchange);
   };
   return {
-    /** Keeps an exchange if it is among the first of its kind, and there is room for it. */
     offer: (exchange: Exchange): void => {
       const kind = kindOf(exchange);
       const count = kinds.get(kind) ?? 0;

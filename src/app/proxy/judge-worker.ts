@@ -14,7 +14,6 @@ export interface JudgeWorkerData {
   readonly tiers: readonly (readonly [key: string, tier: string])[];
   readonly keepsBodies: boolean;
   readonly requirements: string;
-  /** Name of the user's option for the tier of a key, such as `--tier`. Messages contain it. */
   readonly tierName: string;
 }
 

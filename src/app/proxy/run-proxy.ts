@@ -8,7 +8,6 @@ import { startForwarder } from "../../wire/forward/forwarder.ts";
 import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-worker.ts";
 import type { ProxyReports } from "./traffic-judge.ts";
 
-/** Options of a proxy that judges the traffic through it. */
 export interface ProxyOptions {
   /** Base URL of the server. Requests to other paths of the same host are passed on, but not judged. */
   readonly baseUrl: string;
@@ -19,17 +18,14 @@ export interface ProxyOptions {
   readonly tiers: ReadonlyMap<string, string>;
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
-  /** Name of the user's option for the tier of a key, such as `--tier`. Messages contain it. */
   readonly tierName: string;
   /** Called for each check when it is broken for the first time. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
 
-/** A running proxy that judges the traffic through it. */
 export interface JudgingProxy {
   /** The base URL that clients use in place of the server's. */
   readonly baseUrl: string;
-  /** Returns the number of exchanges that have passed so far. */
   readonly count: () => number;
   /** Stops the proxy, and returns two reports: one on the server, and one on its clients. */
   readonly finish: () => Promise<ProxyReports>;
@@ -38,17 +34,11 @@ export interface JudgingProxy {
 /** Maximum number and total size of exchanges that wait for the judging thread. Further ones are only counted. */
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
-/**
- * Each message to the judging thread costs time. So a group of exchanges goes to it after 20 ms, or with 64 exchanges.
- */
+/** Each message costs time. So a group of exchanges goes to the thread after 20 ms, or with 64 exchanges. */
 const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
 
-/**
- * Starts a proxy that judges the traffic through it in a separate thread.
- *
- * @throws {Error} Node's error, with a `code`, if the proxy cannot listen
- */
+/** Starts a proxy that judges the traffic in a separate thread. Throws Node's error if it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<JudgingProxy> {
   const { baseUrl, network, host, port, tls } = options;
   const startedUnixMs = performance.timeOrigin + performance.now();
@@ -86,7 +76,6 @@ export async function startProxy(options: ProxyOptions): Promise<JudgingProxy> {
 const isBelow = (url: string, baseUrl: string): boolean =>
   url.startsWith(baseUrl) && ["/", "?", ""].includes(url.charAt(baseUrl.length));
 
-/** Starts the thread that judges the proxy's traffic, and hands exchanges to it. */
 function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: number }) {
   const worker = startJudgeWorker(options);
   const finished = Promise.withResolvers<ProxyReports>();

@@ -33,12 +33,10 @@ export interface ProxyReports {
   readonly client: SavedRun;
 }
 
-/** Options for judging the traffic of a proxy. */
 export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl"> {
   readonly baseUrl: string;
   /** When the proxy started, in Unix milliseconds. Times of exchanges are relative to it. */
   readonly startedUnixMs: number;
-  /** Called for each check when it is broken for the first time. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
 
@@ -120,7 +118,6 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       all.forEach(add);
       if (batch.length >= minBatchSize) await judgeBatch();
     },
-    /** Judges all waiting exchanges now. */
     judge: judgeBatch,
     /** Judges all waiting exchanges, and returns the reports. `skipped` exchanges came too fast to be judged. */
     finish: async (skipped: number): Promise<ProxyReports> => {
@@ -161,7 +158,6 @@ function clientProbeRuns({ target, exchanges, startedUnixMs }: RecordedTraffic):
   }));
 }
 
-/** Judges the requests that clients sent through a proxy, by the clauses for clients. */
 const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
   judgeEvidence(recordedClientSuites, resultsByProbe(clientProbeRuns(traffic)));
 

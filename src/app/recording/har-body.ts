@@ -15,7 +15,6 @@ export function stringAt(value: unknown, ...path: readonly string[]): string {
 /** A body from an HTTP archive. `gap`: whether all or part of it was not recorded. */
 export interface HarBody {
   readonly body: Body;
-  /** The bytes of the body as far as they were recorded. */
   readonly bytes: Buffer;
   readonly gap: Extract<MissingPart, "no body" | "cut body"> | null;
 }
@@ -27,10 +26,7 @@ export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "",
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/**
- * Reads the body of a response. Recorders may omit it, cut it, or store it compressed or as base64. It counts as
- * complete unless lengths, marks or broken JSON show otherwise.
- */
+/** Reads the body of a response. It counts as complete unless lengths, marks or broken JSON show otherwise. */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -51,7 +47,6 @@ export const isStream = (headers: readonly Header[]): boolean =>
 /** Maximum number of events to read from a stream, and maximum length of one event. */
 export const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
 
-/** Reads the body of a request. */
 export function readRequestBody(request: unknown, headers: readonly Header[]): HarBody {
   const raw = bytesOf(getPath(request, "postData"));
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -74,7 +69,6 @@ const missingBody = (bytes: number): HarBody => ({
   gap: "no body",
 });
 
-/** Maximum number of bytes to keep of an incomplete body. */
 const maxCutBodyBytes = 16 * 1024;
 
 const cutBody = (bytes: Buffer, length: number): HarBody => ({
@@ -106,10 +100,7 @@ function bytesOf(content: unknown): Buffer | null {
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
-/**
- * Decompresses a body if its recorder did not. Most recorders do, but keep the header `Content-Encoding`. Returns
- * `null` if the bytes cannot be decompressed.
- */
+/** Decompresses a body, unless its recorder already did. Returns `null` if the bytes cannot be decompressed. */
 export function decompressBody(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding === "identity" || isText(raw)) return raw;

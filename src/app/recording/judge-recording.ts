@@ -28,15 +28,12 @@ import {
 } from "./recording.ts";
 import { nameKeys, withoutUsualSecrets } from "./key-names.ts";
 
-/** Options of {@link judgeRecording}. */
 export interface JudgeRecordingOptions {
-  /** File name of the recording, for messages and the report. */
   readonly file: string;
   /** Base URL of the server to judge. `null`: the one whose exchanges fit the interface best. */
   readonly baseUrl: string | null;
   /** Tier of each key, by the key's name, such as `key-1`. The name `*` stands for all keys that are not named. */
   readonly tiers: ReadonlyMap<string, string>;
-  /** Whether the evidence keeps request and response bodies. */
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly messages: Messages;
@@ -44,7 +41,6 @@ export interface JudgeRecordingOptions {
   readonly tierName?: string;
 }
 
-/** Facts about a recording for its report. */
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingContents;
   /** Number of further exchanges that were judged earlier, and are not in the evidence. Default: 0. */
@@ -95,7 +91,6 @@ export async function judgeTraffic(
 type RecordingReportOptions = Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies"> &
   Pick<RunReportFacts, "party">;
 
-/** Assembles the report of judged traffic, without secrets. */
 export function reportOnRecording(
   result: RunResult,
   traffic: RecordedTraffic,
@@ -115,7 +110,6 @@ export function reportOnRecording(
   };
 }
 
-/** Describes the recording for its report. */
 const describeRecording = (
   { exchanges, target: { keys } }: RecordedTraffic,
   { file, format, leftOut, gaps, facts, counted = 0 }: RecordingDescription,
@@ -139,11 +133,7 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
     count,
   }));
 
-/**
- * Creates a target that describes the recorded server and its keys.
- *
- * @throws {UsageError} if `tiers` names a key that the recording does not have
- */
+/** Creates a target of the recorded server and its keys. Throws if `tiers` names a key that the recording lacks. */
 export function recordedTarget(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,

@@ -75,7 +75,6 @@ export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infi
     return entry;
   };
   return {
-    /** Returns a copy of an exchange that has the name of its key. */
     named: (exchange: Exchange): Exchange => {
       const key = recordedKeyOf(exchange);
       if (key.kind === "none") return { ...exchange, key: null };
@@ -115,7 +114,6 @@ const hiddenSecretPattern =
 
 const isHidden = (value: string): boolean => value === "" || hiddenSecretPattern.test(value);
 
-/** Names, in lower case, of headers whose values are secrets. */
 const secretHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "proxy-authorization",
@@ -131,10 +129,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
 
 const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
-/**
- * Removes secrets from their usual places: authorization headers, cookies, JSON fields, and URL parameters. Keys
- * elsewhere are redacted later, with the report.
- */
+/** Removes secrets from their usual places. Keys elsewhere are redacted later, with the report. */
 export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {

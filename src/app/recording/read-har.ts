@@ -17,7 +17,6 @@ import {
 } from "./har-body.ts";
 import { type MissingPart, type LeftOutReason, type RecordedExchange, type Recording, countEach } from "./recording.ts";
 
-/** Whether a parsed file is an HTTP Archive, of any version. */
 export const isHar = (json: unknown): boolean => Array.isArray(getPath(json, "log", "entries"));
 
 /** Reads an HTTP Archive 1.2. Source: http://www.softwareishard.com/blog/har-12-spec/. */

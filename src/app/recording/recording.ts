@@ -30,10 +30,7 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /**
-   * `key` is the key's name if the file has one. Times are Unix milliseconds if the start of the recording is known,
-   * and otherwise relative to it.
-   */
+  /** Times are Unix milliseconds, or relative if the start of the recording is unknown. */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }
@@ -71,10 +68,7 @@ export function countEach<K>(items: Iterable<K>): Map<K, number> {
   return counts;
 }
 
-/**
- * Finds the server to judge in a recording: each exchange whose path fits the interface scores for its base URL.
- * Rate-limit headers score higher, because other services may have similar paths.
- */
+/** Finds the base URL that fits the interface best: by paths, and by rate-limit headers, which others rarely have. */
 export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
   const scores = new Map<string, number>();
   for (const each of exchanges) {

@@ -13,9 +13,7 @@ import { followLinks } from "../../base/files/follow-links.ts";
 import { temporaryName } from "../../base/files/temporary-name.ts";
 
 export interface BuildOptions extends VerifyingOptions {
-  /** The folder with a folder for each vendor. */
   readonly registry: string;
-  /** The folder of the site. */
   readonly site: string;
   /** Address of the site, with a slash at the end; `null` if it is not known. */
   readonly url: string | null;

@@ -4,7 +4,6 @@ import { join, relative } from "node:path";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** A statement's file in a registry, and the report next to it. */
 export interface FoundStatement {
   /** Name of the file, without `.json`. */
   readonly version: string;
@@ -13,7 +12,6 @@ export interface FoundStatement {
   readonly report: string | null;
 }
 
-/** A vendor's folder in a registry. */
 export interface FoundVendor {
   readonly folder: string;
   /** The vendor's list of keys; `null` if there is none. */

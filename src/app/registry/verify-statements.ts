@@ -13,7 +13,6 @@ import type { PossibleMessages } from "../verify/compare-with-report.ts";
 import { isSameDeployment, supersedingStatements, verifyStatement } from "../verify/verify-statement.ts";
 import type { FoundStatement, FoundVendor, RegistryProblem } from "./find-statements.ts";
 
-/** A statement of a registry, with its files. */
 export interface VerifiedStatement {
   readonly found: FoundStatement;
   readonly entry: RegistryEntry;

@@ -230,10 +230,7 @@ export interface ShapeChange {
   readonly now: string;
 }
 
-/**
- * Returns the paths at which types differ, without the paths below. Ignores items of an array that is empty in one
- * value.
- */
+/** Returns the paths at which types differ, without the paths below. Ignores the items of empty arrays. */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

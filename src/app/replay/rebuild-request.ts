@@ -50,10 +50,7 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/**
- * Returns the URL of a recorded request below the new base URL. Throws if the request went to another host, so that a
- * forged report cannot make the harness send a key there.
- */
+/** Returns the URL below the new base URL. A forged report must not make the harness send a key to another host. */
 function urlBelowNewBase({ id, request: { url } }: Exchange, { from, to }: BaseUrlChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
@@ -82,7 +79,6 @@ const eventsOf = ({ answer }: Exchange): number => (answer.kind === "answered" ?
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The places where a replay looks for its API keys. */
 export interface KeySources {
   /** The target from the user's target file, whose keys have the same names as in the report. */
   readonly target: Target | null;
@@ -103,12 +99,7 @@ export interface ReplayKeys {
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-/**
- * Finds the API keys that were redacted in request headers, so that the requests can be sent again.
- *
- * @param chosen exchanges to send again
- * @param all every exchange of the report: `apiKey` may be used only if a single key sent all of them
- */
+/** Finds the API keys that were redacted in request headers. `apiKey` must be the only key of `all` exchanges. */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];

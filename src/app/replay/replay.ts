@@ -16,7 +16,6 @@ import { findKeys, type KeySources, rebuildRequest } from "./rebuild-request.ts"
 import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
 import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 
-/** Options of a replay: which requests of a saved run to send again, with which keys, and where. */
 export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
   /** Id of a check, or of a clause for all of its checks. */
@@ -25,11 +24,9 @@ export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly instance: string | null;
   /** The base URL to send to. `null`: the address in the report. */
   readonly baseUrl: string | null;
-  /** Proxy and certificates for the requests. */
   readonly network: Network;
 }
 
-/** Requests of a saved run, rebuilt and ready to be sent. */
 export interface PreparedReplay {
   readonly kept: SavedRun;
   readonly chosen: ReplaySelection;
@@ -42,9 +39,7 @@ export interface PreparedReplay {
   readonly confirmation: ConfirmationReason | null;
 }
 
-/** The result of a replay, without secrets. */
 export interface ReplayResult {
-  /** The saved and the new exchange of each request that was sent. */
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
@@ -83,10 +78,7 @@ export async function resendAndCompare(prepared: PreparedReplay, signal: AbortSi
   return { pairs, stopped: sent.stopped, outcome };
 }
 
-/**
- * Returns the base URL to send to. Throws if target file and report have different ones, so that keys do not go to the
- * wrong deployment.
- */
+/** Returns the base URL to send to. A target file of another deployment than the report's is an error. */
 function chooseBaseUrl(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
@@ -94,7 +86,6 @@ function chooseBaseUrl(kept: string, given: string | null, target: Target | null
   throw new UseCaseError({ kind: "two addresses", ofReport, ofTarget: target.baseUrl });
 }
 
-/** The saved and the new exchange of the same request, both redacted. */
 export interface ReplayPair {
   readonly kept: Exchange;
   readonly now: Exchange;
@@ -121,7 +112,6 @@ export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: 
   });
 }
 
-/** Why a user has to confirm a replay. */
 export type ConfirmationReason =
   /** The target is not on loopback, and these requests (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
@@ -133,14 +123,10 @@ export interface IntendedReplay {
   readonly baseUrl: string;
   /** Whether the base URL comes from the user or a target file, and not from the report alone. */
   readonly isAddressGiven: boolean;
-  /** Environment variables whose keys would be sent. The report decides which these are. */
   readonly variables: readonly string[];
 }
 
-/**
- * Returns why the user must confirm a replay, or `null`. On loopback, no confirmation is needed. Elsewhere, it is
- * needed for requests other than GET, and for keys that go to an address from the report alone.
- */
+/** Returns why the user must confirm a replay elsewhere than on loopback; `null` if there is no reason. */
 export function confirmationReason({
   requests,
   baseUrl,
@@ -155,7 +141,6 @@ export function confirmationReason({
   return variables.length === 0 || isAddressGiven ? null : { kind: "keys", variables };
 }
 
-/** Time limit of a whole replay, for all its requests together. */
 const maxReplayMs = 5 * 60_000;
 
 /** The new exchanges, in the order of the requests. The last requests may not have been sent. */
@@ -165,9 +150,7 @@ export interface ResentRequests {
   readonly stopped: string | null;
 }
 
-/**
- * Sends requests one after the other, until the target is unreachable, the user interrupts, or 5 minutes have passed.
- */
+/** Sends requests one after the other, until the target is unreachable, the user interrupts, or 5 min have passed. */
 export async function resendAll(
   requests: readonly OutgoingRequest[],
   network: Network,

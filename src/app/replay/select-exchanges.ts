@@ -17,12 +17,7 @@ export interface ReplaySelection {
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
-/**
- * Selects the exchanges that the findings of a check name. If some of these findings failed, leaves out the others.
- *
- * @param check id of a check or of a clause
- * @param instance instance of the finding, such as a tier; `null` for a check that has only one finding
- */
+/** Selects the exchanges of the findings of a check or clause. If some of them failed, leaves out the others. */
 export function selectExchanges(
   report: Report,
   evidence: Evidence,

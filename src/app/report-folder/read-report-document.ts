@@ -88,9 +88,7 @@ function readLoadEvidenceOf(folder: string, { load }: Report): ReadonlyMap<strin
   );
 }
 
-/**
- * Whether a file that a report names is in the report's folder. A forged report must not make the harness read others.
- */
+/** Whether a file is in the report's folder. A forged report must not make the harness read other files. */
 export const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 

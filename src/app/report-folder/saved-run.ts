@@ -10,20 +10,13 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/**
- * The report and the evidence of a run, without keys. They have the webhook secrets that the harness made, because
- * checks of signatures need them.
- */
+/** The report and the evidence of a run, without keys, but with webhook secrets: checks of signatures need them. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
 }
 
-/**
- * Reads a saved run from its folder, with webhook secrets.
- *
- * @throws {UseCaseError} if the folder holds a load report
- */
+/** Reads a saved run from its folder, with webhook secrets. Throws a {@link UseCaseError} for a load report. */
 export const readSavedRun = (folder: string): SavedRun =>
   withReadErrors(line`The report cannot be read: ${folder}`, "Give the folder that a run has written.", () => {
     if (!statSync(folder).isDirectory())

@@ -16,7 +16,6 @@ export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarn
 /** The content of a file: a text, or a function that returns the text in pieces. */
 type TextOrPieces = string | (() => Iterable<string>);
 
-/** Tells where files were written, and what went wrong. */
 export interface WrittenFiles {
   /** The folder of the files: a temporary folder if the requested one could not be written, or `null` if both failed. */
   readonly folder: string | null;
@@ -24,9 +23,7 @@ export interface WrittenFiles {
   readonly problem: string | null;
 }
 
-/**
- * Writes files into a folder in the given order, or into a temporary folder so that a long run's result is not lost.
- */
+/** Writes files into a folder, or into a temporary folder so that the result of a long run is not lost. */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
     assertLocked(folder);
@@ -70,7 +67,6 @@ const fileTextOf = (text: TextOrPieces): FileText => (typeof text === "string" ?
 /** An output that the user requested, such as an HTML page, and its destination. */
 export interface OutputFile<Name extends string> {
   readonly name: Name;
-  /** The flag that requested the output, for error messages. */
   readonly flag: string;
   /** Path of the file to write. `null`: standard output. */
   readonly file: string | null;

@@ -4,7 +4,6 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-files.ts";
 
-/** Options for saving a report, and for writing it in the formats that the user requested. */
 export interface WriteOptions extends FormatParts {
   /** A run to save before any format is written. It has the webhook secrets that `evidence.json` keeps. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
@@ -12,7 +11,6 @@ export interface WriteOptions extends FormatParts {
   readonly isFinal?: boolean;
 }
 
-/** The formats that the user requested, and how to sign a statement. */
 export interface RequestedFormats extends OutputFiles<FormatName>, Pick<FormatParts, "signing"> {}
 
 /** Saves a run if requested, then writes its report in every requested format. Returns a sentence for each failure. */

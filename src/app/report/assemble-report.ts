@@ -25,12 +25,10 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
 /** Everything apart from the findings that decides the verdict of a report. */
 export interface JudgingInput {
-  /** The party that is judged, such as a server or a client. Default: the server. */
   readonly party?: Party;
   /** The requirement set to judge by. Findings of checks that count only in later sets do not affect the verdict. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
-  /** Ids of must clauses whose checks the user left out by `--only` or `--skip`. */
   readonly unselected: readonly string[];
   /** The results of load trials; `null` for a run of the suites. */
   readonly load: LoadResults | null;
@@ -99,7 +97,6 @@ export function verdictParts(
   };
 }
 
-/** Lists the clauses for a party that no request can test, each with the reason. */
 const untestableClauses = (party: Party): Report["untestable"] =>
   clausesOfParty(party).flatMap((clause) => {
     const { level, untestable } = clauseOf(clause);

@@ -14,14 +14,11 @@ import { clauseOf } from "../../spec/clauses.ts";
 import { withoutUndefined } from "../../base/without-undefined.ts";
 import { findingDetails, type FindingWithTexts } from "./assemble-report.ts";
 
-/** Facts about a run that decide which findings its report has. */
 interface RunFacts extends ProfileFacts {
-  /** Which pairs of request properties the run tried; `null` if the run did not record that. */
   readonly coverage: PairCoverage | null;
   readonly selection: Selection | undefined;
 }
 
-/** Converts the judgements of a run into the findings of its report. */
 export function reportedFindings(
   judgements: readonly Judgement[],
   messages: Messages,
@@ -32,7 +29,6 @@ export function reportedFindings(
   return withoutMissingProfiles(findings, selection?.profiles ?? null, facts);
 }
 
-/** Converts the judgement of a check into a finding of the report. */
 export function findingRowOf(
   { check, suite, instance, finding, exchanges }: Judgement,
   messages: Messages,
@@ -152,20 +148,13 @@ function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile
     : { ...rest, outcome: "skipped", reason: "not observed at any endpoint of the profiles that are judged" };
 }
 
-/** Maximum number of untried pairs that the text of a finding names. */
 const maxNamedPairs = 4;
 
-/**
- * Returns the pairs of request properties that the run could have tried together, but did not. Empty if the user
- * selected checks, or old evidence does not say why a pair is missing.
- */
+/** Returns the pairs of properties within reach that no request had. Empty with a selection, and for old evidence. */
 export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
-/**
- * Adds a skipped finding for each must clause with an untried pair, so that the clause does not count as exercised. It
- * counts from the requirement set on that introduced generated requests.
- */
+/** Adds a skipped finding for each must clause with an untried pair, so that it does not count as exercised. */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],

@@ -21,7 +21,6 @@ import type { Target } from "../../target/target.ts";
 import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
-/** Facts about a load that its report needs in addition to the results of the trials. */
 export interface LoadReportInput {
   readonly requirements: RequirementSet;
   readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;
@@ -141,9 +140,7 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
-/**
- * Converts a load finding. A pass has its measured numbers, and a failure the smallest part of the load that proves it.
- */
+/** Converts a load finding. A pass has its measured numbers, a failure the smallest part of the load that proves it. */
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

@@ -86,9 +86,7 @@ function distribution(values: readonly number[]): Spread | null {
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/**
- * Returns the kind of rate-limit window that the target uses, as the finding of LIM-15 says: fixed, rolling, or either.
- */
+/** Returns the kind of rate-limit window, as the finding of LIM-15 says: fixed, rolling, or either. */
 function windowKind(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;

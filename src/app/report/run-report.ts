@@ -23,7 +23,6 @@ import { isObject, getPath } from "../../base/json.ts";
 import { is2xx } from "../../base/http-status.ts";
 import { parseBoundedJson } from "../../base/bounded-json.ts";
 
-/** Facts about a run that its report needs in addition to the run's result. */
 export interface RunReportFacts extends StatedFacts {
   /** The party that is judged, such as a server or a client. Default: the server. */
   readonly party?: Party;
@@ -91,7 +90,6 @@ function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Returns the report's field `pairs`: which pairs of request properties the run tried. */
 function reportedPairs(
   { coveredCount, total, cut, triples, seed, seen }: PairCoverage,
   unseen: readonly string[],
@@ -130,11 +128,7 @@ export function connectionOf(network: Network, baseUrl: string): { readonly way?
   };
 }
 
-/**
- * Lists the webhooks, alerts and operations that successful POST requests of a run created.
- *
- * @param started start of the run, to which the times of exchanges are relative
- */
+/** Lists what successful POST requests of a run created. Times of exchanges are relative to `started`. */
 export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
   return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
     if (request.method !== "POST" || answer.kind !== "answered" || !is2xx(answer.status)) return [];
@@ -155,10 +149,7 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the JSON objects in a response body that may describe the created resource. The document does not say whether
- * that is the body itself or a nested object such as `data`.
- */
+/** Returns the JSON objects that may describe the created resource. The document does not say which of them does. */
 function candidateObjects(text: string): JsonFields[] {
   const records: JsonFields[] = [];
   let inner = parseBoundedJson(text);

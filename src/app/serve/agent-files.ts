@@ -21,14 +21,12 @@ export interface ServeOptionNames {
   readonly targetFile: string;
 }
 
-/** An agent from an agent configuration file, as read when the server started. */
 export interface LoadedAgent {
   readonly path: string;
   readonly content: string;
   readonly file: AgentFile;
 }
 
-/** An agent that the server hosts, and the file that defines it. */
 export interface HostedAgent extends LoadedAgent {
   readonly id: string;
 }
@@ -61,11 +59,7 @@ function readOrThrow(path: string, option: string): string {
   }
 }
 
-/**
- * Adds the agents of agent files to a running reference server.
- *
- * @throws {UsageError} if two agents have the same id, or deliveries to an address in a file are not allowed
- */
+/** Adds the agents of agent files to a running reference server. Throws if two have the same id. */
 export function hostAgents(
   reference: Reference,
   loaded: readonly LoadedAgent[],
@@ -109,10 +103,7 @@ function endpointProblems(
   });
 }
 
-/**
- * Watches the agent files: an edit updates the agent, deleting the file removes it, and restoring the file adds it
- * again.
- */
+/** Watches the agent files: an edit updates the agent, deletion removes it, and restoring the file adds it again. */
 export function watchAgentFiles(
   reference: Reference,
   hosted: readonly HostedAgent[],
@@ -159,7 +150,6 @@ function changeProblems(reference: Reference, file: AgentFile, id: string, names
 
 type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
 
-/** A handle that stops watching files. */
 export interface FileWatch {
   close(): void;
 }
@@ -171,10 +161,7 @@ const removalGraceMs = 400;
 /** How often a file is read again without a change event. Some file systems send no events. */
 const pollIntervalMs = 2000;
 
-/**
- * Calls back for every change of a file's content, and for its removal. Watches the folder, because many editors
- * replace a file by a renamed copy.
- */
+/** Calls back for every change or removal of a file. Watches its folder, because many editors replace the file. */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): FileWatch {
   let known: string | null = content;
   let timer: NodeJS.Timeout | undefined;

@@ -25,18 +25,15 @@ export interface ServeOptions extends ReferenceOptions {
   readonly host: string;
   readonly port: number;
   readonly controlToken: string;
-  /** Paths of the agent configuration files to host. */
   readonly agentFiles: readonly string[];
   /** Path of a target file to write, which describes this server; `null` to write none. */
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
-  /** Called with a line of text for each change of an agent file. */
   readonly onAgentChange: (line: string) => void;
   /** Called with a sentence when this process has no file descriptor left, and so refuses connections. */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
-/** A running reference server that hosts the agents of its agent files. */
 export interface ServingReference {
   readonly reference: Reference;
   readonly hosted: readonly HostedAgent[];

@@ -23,17 +23,14 @@ import { saveRun } from "../report-folder/saved-run.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import type { ListedVendor } from "./vendors-file.ts";
 
-/** Prints a line about the progress of one vendor. */
 export type PrintLine = (text: string) => void;
 
-/** Options for judging vendors that are the same for each of them. */
 export interface VendorsRunOptions extends RunScope {
   readonly signal: AbortSignal;
   /** Called with a sentence if files could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
 }
 
-/** A vendor with its report, and notes about it. */
 export interface JudgedVendor {
   readonly vendor: Vendor;
   /** The target of the run. `null` if the target could not be used, or a saved report replaces the run. */
@@ -44,9 +41,7 @@ export interface JudgedVendor {
   readonly noLoad: NotSentReason | null;
 }
 
-/**
- * Runs the suites against a vendor's target, or reads the vendor's saved report. An error becomes part of the result.
- */
+/** Runs the suites against a target, or reads a saved report. An error becomes part of the result. */
 export async function judgeVendor(
   named: ListedVendor,
   target: Target | null,
@@ -164,7 +159,6 @@ export const defaultConcurrency = 12;
 export interface ConcurrentJudging {
   readonly vendors: readonly ListedVendor[];
   readonly judging: VendorsRunOptions;
-  /** Maximum number of concurrent runs. */
   readonly concurrency: number;
   readonly folderOf: (name: string) => string;
   readonly sayOf: (name: string) => PrintLine;
@@ -177,10 +171,7 @@ interface VendorEntry {
   readonly problem: string | null;
 }
 
-/**
- * Judges several vendors concurrently. Vendors with the same host are judged one after the other, because runs on one
- * deployment disturb each other.
- */
+/** Judges several vendors concurrently, but those with the same host one after the other: they disturb each other. */
 export async function judgeConcurrently({
   vendors,
   judging,
@@ -211,7 +202,6 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-/** Returns how many connections the concurrent runs together may open at most. A saved report needs none. */
 function connectionsOfRuns(entries: readonly VendorEntry[], concurrency: number): number {
   const each = entries.map(({ target }) => (target === null ? 0 : connectionsOfRun(target)));
   return sumOf(each.toSorted((one, other) => other - one).slice(0, concurrency));

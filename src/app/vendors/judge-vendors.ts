@@ -36,15 +36,13 @@ export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf">
   readonly folder: string;
 }
 
-/** The results of all vendors and their comparison, without secrets. */
 export interface JudgedVendors {
   readonly judged: readonly JudgedVendor[];
   readonly sideBySide: VendorComparison;
 }
 
 /**
- * Judges several deployments concurrently, then sends the load to one after the other, and compares all results. The
- * failure of one deployment does not affect the others.
+ * Judges several deployments concurrently, then sends the load to one after the other, and compares all results.
  *
  * @throws {UsageError} if `from` names no vendor, or the load cannot be sent to any target; nothing was sent then
  */
@@ -72,17 +70,13 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
   return { judged, sideBySide: all };
 }
 
-/** Returns the content of `vendors.json`: the comparison of all vendors. */
 export const vendorsJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;
 
-/** The load to send to every vendor. */
 export interface VendorsLoad {
   /** Parameters of the load. `engine` must not be `in turns`, because only loads of the same engine can be compared. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
-  /** Called with the preview of a vendor's load before it is sent. */
   readonly planned: (outlook: LoadPreview) => void;
-  /** Returns whether the user agrees to the load. Called only for a target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 

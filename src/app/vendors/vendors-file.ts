@@ -15,9 +15,7 @@ export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/**
- * Accepts any object as a target, so that a wrong one is reported in its vendor's column and does not stop the others.
- */
+/** Accepts any object as a target. A wrong one is reported in its vendor's column and does not stop the others. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /** Reads a vendors file. Relative paths in it start at its own folder. An error in a target is thrown by `target()`. */

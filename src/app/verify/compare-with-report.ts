@@ -35,7 +35,6 @@ import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndOf } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence } from "../load/judge-saved-load.ts";
 
-/** The result of comparing a statement with its report and evidence. */
 export interface ReportComparison {
   /** A line of text for each contradiction between statement, report and evidence. */
   readonly mismatches: readonly string[];
@@ -43,12 +42,7 @@ export interface ReportComparison {
   readonly notes: readonly string[];
 }
 
-/**
- * Compares a statement with its report: the digests must be those of the evidence, and judging the evidence again must
- * give the same verdict.
- *
- * @param path folder of the report, or the `report.json` in it
- */
+/** Compares a statement with its report: the digests, and the verdict when the evidence is judged again. */
 export function compareWithReport(statement: Statement, path: string, wordings: PossibleMessages): ReportComparison {
   const document = readReportDocument(path);
   const folder = folderOf(path);
@@ -115,21 +109,15 @@ function digestsIn(folder: string, report: Report): Digests {
 /** Messages of the command line and of the library. Either may have written the report. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** A saved report, and a new report that this version makes of the same evidence. */
 export interface RejudgedReport {
   readonly report: Report;
   readonly again: Report;
   /** Findings of must clauses that the report lists as not selected; empty for a load report. */
   readonly unselected: readonly ReportFinding[];
-  /** A line of text for each contradiction between evidence and report, such as different base URLs. */
   readonly mismatches: readonly string[];
 }
 
-/**
- * Judges the evidence in a report's folder again. Copies findings of load trials without evidence.
- *
- * @param wordings messages of the command line and of the library, either of which may have written the report
- */
+/** Judges the evidence in a report's folder again. One of `wordings` may have written the report. */
 export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };

@@ -32,7 +32,6 @@ export interface PublishedStatement {
   readonly seal: Seal | null;
 }
 
-/** The parts of a signed statement that an unsigned one does not have. */
 export interface Seal {
   readonly envelope: Envelope;
   /** Deployed images, packages and commits, by name and digest. */
@@ -43,11 +42,7 @@ export interface Seal {
   readonly contradictions: readonly string[];
 }
 
-/**
- * Reads a statement, plain or in a signed DSSE envelope. Does not check the signature.
- *
- * @throws {UseCaseError} if a parser could read it in two ways
- */
+/** Reads a statement, plain or in a signed envelope, whose signature is not checked. Throws if it is ambiguous. */
 export function readStatement(file: string): PublishedStatement {
   const text = readTextFile(file, "The statement");
   const raw = parseJsonFile(text, file);
@@ -69,9 +64,7 @@ function parseStrictly<T>(text: string, raw: unknown, schema: z.ZodType<T>, file
   throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/**
- * Whether no JSON object has two fields of one name: a parser would use one of them, and a person might read the other.
- */
+/** Whether no JSON object has two fields of one name: a parser and a person might read different ones. */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));
 

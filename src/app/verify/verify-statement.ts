@@ -9,7 +9,6 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { countsIn, firstRequirements } from "../../spec/requirements.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
 
-/** Options for verifying a statement. */
 export interface VerifyOptions {
   readonly statementFile: string;
   /** Folder of the report, or the `report.json` in it; `null` for none. */
@@ -20,15 +19,12 @@ export interface VerifyOptions {
   readonly policy: Policy | null;
   /** Files of other statements. A newer one may supersede the verified statement. */
   readonly also: readonly string[];
-  /** Proxy and certificates for requests to the URLs in `keys`. */
   readonly network: Network;
-  /** Messages of the command line and of the library, either of which may have written the report. */
   readonly messages: PossibleMessages;
   /** The current time, by which the statement may have expired. */
   readonly now: Date;
 }
 
-/** The result of verifying a statement. */
 export interface Verification {
   readonly published: PublishedStatement;
   readonly signature: SignatureState;
@@ -36,7 +32,6 @@ export interface Verification {
   readonly mismatches: readonly string[];
   /** The result of each rule of the policy. Empty without a policy. */
   readonly rules: readonly RuleResult[];
-  /** Sentences that say how the statement was checked, and which checks were left out. */
   readonly notes: readonly string[];
 }
 
@@ -49,10 +44,7 @@ export type SignatureState =
   | { readonly kind: "unsigned" | "unchecked" | "refused" }
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
 
-/**
- * Verifies a statement by its signature, its report and evidence, and a policy. A note names each part that is not
- * checked because its input is missing.
- */
+/** Verifies a statement by its signature, its report and a policy. Notes name the parts that are not checked. */
 export async function verifyStatement(options: VerifyOptions): Promise<Verification> {
   const { policy, now } = options;
   const published = readStatement(options.statementFile);
@@ -87,10 +79,8 @@ export async function verifyStatement(options: VerifyOptions): Promise<Verificat
   };
 }
 
-/** The public keys of all lists; `null` if the user gave no list. */
 type KnownKeys = readonly VendorKey[] | null;
 
-/** Reads the lists of keys that the user gave and those that the policy names. */
 async function readKeyLists({ keys, policy, network }: VerifyOptions) {
   const given = await Promise.all(keys.map((place) => readKeys(place, network)));
   const ofSigners = await Promise.all(
@@ -156,10 +146,7 @@ export interface KnownStatement {
   readonly isTrusted: boolean;
 }
 
-/**
- * Returns a line for each known statement that is newer, about the same deployment, and nonconformant by the same or an
- * earlier requirement set. Also lists untrusted statements, because their verdict may be forged.
- */
+/** Returns a line for each newer nonconformant statement about the deployment, and for each untrusted statement. */
 export function supersedingStatements(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {
     const name = sanitizeLine(file, 120);

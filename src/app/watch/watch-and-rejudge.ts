@@ -13,11 +13,9 @@ import { startWatch, type WatchOptions } from "./watch.ts";
 
 export interface WatchAndRejudgeOptions extends Omit<WatchOptions, "evidence" | "timers"> {
   readonly kept: SavedRun;
-  /** Turns skip reasons into sentences for the report. */
   readonly messages: Messages;
 }
 
-/** The result of a watch: which webhook retries are still due, and the new report. */
 export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
@@ -26,13 +24,10 @@ export interface WatchResult {
   readonly problem: string | null;
 }
 
-/** Number of connections for which file descriptors must be available, so that the receiver can accept deliveries. */
+/** Connections that must be possible, so that the receiver can accept deliveries. */
 const minConnections = 32;
 
-/**
- * Listens for webhook deliveries until no retry is due any more, or the signal aborts. Then judges all evidence again,
- * and rewrites the report. A stopped watch can be resumed.
- */
+/** Listens for webhook deliveries until no retry is due or the signal aborts. Then rewrites the report. */
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
   assertOpenFiles(minConnections);
   const { folder, state } = watching;
@@ -62,7 +57,6 @@ export function judgeWatched(
   return { report: { ...rejudgeRun(report, all, messages, options), finished }, evidence: all };
 }
 
-/** Returns the checks that the run judged, grouped by suite. */
 function judgedSuites({ findings, upcoming }: Report): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   return filterChecks(suites, ({ id }) => selected.has(id));

@@ -19,7 +19,6 @@ import {
   type WatchState,
 } from "./watch-files.ts";
 
-/** The clock and timers of a watch. Default: those of the machine. */
 export interface WatchTimers {
   /** Returns the time now, in Unix milliseconds. */
   readonly now: () => number;
@@ -32,7 +31,6 @@ export interface WatchOptions {
   readonly state: WatchState;
   /** The run's receiver, if it still listens; the watch closes it. `null` or absent: a new receiver is started. */
   readonly live?: Receiver | null;
-  /** Deliveries and probe results that the run itself recorded. */
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   /** Secrets to redact. A delivery may contain them. */
   readonly secrets: readonly Secret[];
@@ -45,7 +43,6 @@ export interface WatchOptions {
   readonly timers?: WatchTimers;
 }
 
-/** How a watch ended, and which deliveries it received. */
 export interface WatchEnd {
   readonly kind: "over" | "interrupted";
   readonly watched: WatchedDeliveries;
@@ -64,10 +61,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/**
- * Listens for webhook deliveries after a run, until no retry is due any more or the signal aborts. Writes each delivery
- * to the journal at once. Does not listen if no retry is due.
- */
+/** Listens for webhook deliveries after a run, if a retry is due. Writes each delivery to the journal at once. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -169,10 +163,7 @@ function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delive
   };
 }
 
-/**
- * Returns a function that sets arrival times by the wall clock. The receiver's own clock stops while the machine
- * sleeps.
- */
+/** Sets arrival times by the wall clock. The receiver's own clock stops while the machine sleeps. */
 function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

@@ -98,7 +98,6 @@ class CheckFailed extends Error {
   }
 }
 
-/** The properties of vitest's tests and groups that this module reads. */
 interface VitestTask {
   readonly name: string;
   readonly mode: string;
@@ -108,10 +107,7 @@ interface VitestTask {
 const isVitestTask = (value: unknown): value is VitestTask =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
-/**
- * Returns the names of a group's tests that no filter excludes; `null` if the argument of the hook is no group, as in
- * older versions of vitest.
- */
+/** Returns the names of a group's tests that no filter excludes; `null` for older versions of vitest. */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
   isVitestTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;
 

@@ -7,7 +7,6 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import type { Judged } from "../judge.ts";
 
-/** The outcome of the test for one check. */
 export type TestResult =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "skipped"; readonly reason: string }
@@ -15,9 +14,7 @@ export type TestResult =
   | { readonly kind: "passed"; readonly notes: readonly string[] };
 
 export interface TestRules {
-  /** Whether a warning fails the test as well. */
   readonly strict: boolean;
-  /** Known failures and their reasons. */
   readonly baseline: Baseline;
 }
 

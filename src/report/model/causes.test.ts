@@ -7,7 +7,7 @@ import { causesToFix, failureCauses } from "./causes.ts";
 const fail = (clause: string, actual: string, more: Partial<ReportFinding> = {}): ReportFinding =>
   sampleFinding({ check: clause, clause, outcome: "fail", expected: "it holds", actual, ...more });
 
-const seenBroken = (of: string, kind: string): NonNullable<ReportFinding["seen"]> => ({
+const brokenCoverage = (of: string, kind: string): NonNullable<ReportFinding["seen"]> => ({
   looked: 1,
   broken: 1,
   cells: [{ of, kind, looked: 1, broken: 1 }],
@@ -50,9 +50,12 @@ describe("causes of failures", () => {
     [
       "an endpoint that accepts invalid keys is one cause, whatever the kind of key",
       [
-        fail("REQ-2", "no key on health (200)", { evidence: ["x5"], seen: seenBroken("health", "no key") }),
-        fail("AUTH-8", "a wrong key on health (200)", { evidence: ["x4"], seen: seenBroken("health", "a wrong key") }),
-        fail("AUTH-1", "no key on list (200)", { evidence: ["x9"], seen: seenBroken("list", "no key") }),
+        fail("REQ-2", "no key on health (200)", { evidence: ["x5"], seen: brokenCoverage("health", "no key") }),
+        fail("AUTH-8", "a wrong key on health (200)", {
+          evidence: ["x4"],
+          seen: brokenCoverage("health", "a wrong key"),
+        }),
+        fail("AUTH-1", "no key on list (200)", { evidence: ["x9"], seen: brokenCoverage("list", "no key") }),
       ],
       [["REQ-2", "AUTH-8"], ["AUTH-1"]],
     ],

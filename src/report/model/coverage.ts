@@ -154,12 +154,12 @@ function combinationsFact(
 ): LabelledValue {
   const label = own(name);
   const share = (part: number): Text => own(`${formatNumber(Math.round((100 * part) / Math.max(1, total)))} %`);
-  const coveredText = text`${covered} of ${reachable} within reach`;
+  const coveredText = own(`${formatNumber(covered)} of ${formatNumber(reachable)} within reach`);
   if (cut.length === 0) return { label, value: coveredText };
   const needs = cut.map((each) => text`${outsideProse(each.needs)} (${share(each.pairs)})`);
   return {
     label,
-    value: text`${coveredText}; of all ${total}, others need ${joinFirstTexts(needs, maxNamedNeeds)}`,
+    value: text`${coveredText}; of all ${own(formatNumber(total))}, others need ${joinFirstTexts(needs, maxNamedNeeds)}`,
   };
 }
 

@@ -3,13 +3,12 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { Receiver } from "../../receiver/receiver.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { type Probe, probe } from "../../run/probe.ts";
-import { type Client, isSegment } from "../../run/send/client.ts";
+import { isSegment } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { deploymentEvents, healthStatuses } from "../../spec/events.ts";
@@ -21,7 +20,6 @@ import {
   hookPrefix,
   type RequestedWebhook,
   requestedWebhookOf,
-  receiverSince,
 } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
@@ -59,6 +57,8 @@ interface TriggerOptions {
   /** Probes that trigger other events and run before this one. Without them, the target may have nothing to change. */
   readonly after?: readonly Probe[];
 }
+
+const sameAgentWebhook = { name: "deployed-agent", events: ["agent.*"], since: "1.1" } as const;
 
 /** Defines a probe that triggers a deployment event and waits until a webhook of an earlier probe gets the event. */
 const triggerProbe = (
@@ -106,21 +106,16 @@ const triggerProbe = (
       // The main agent already has a webhook of `agent.*`, so no second one is created for it.
       if (agent !== null && !isMain && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
-        await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
+        await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent });
       }
       const sameAgent =
         isHeard && named !== null && named !== agentIdOf({ target }) && !hasFewRequests(target)
-          ? await createWebhookOfSameAgent(client, given.receiver, named)
+          ? requestedWebhookOf(await createWebhook(client, given.receiver, { ...sameAgentWebhook, agent: named }))
           : null;
       return { event, failure, deliveries, sameAgent, health };
     },
   );
 };
-
-async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agent: string): Promise<RequestedWebhook> {
-  const options = { name: "deployed-agent", events: ["agent.*"], agent, isSigned: true };
-  return requestedWebhookOf(await createWebhook(client.since("1.1"), receiverSince(receiver, "1.1"), options));
-}
 
 /** Whether both webhooks of deployment events exist since the last outage, after which a target may forget webhooks. */
 const hasWebhooks = (recorder: Recorder): boolean =>

@@ -56,7 +56,7 @@ async function failWithWebhooks(
 ): Promise<FailedExecution> {
   const reach = await provenReachOf(receiver, target);
   const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
-    createWebhook(client, receiver, { name: `${event.replace(".", "-")}-${name}`, events, agent, isSigned: true });
+    createWebhook(client, receiver, { name: `${event.replace(".", "-")}-${name}`, events, agent });
   const [named, wildcard] = [await open("named", [event]), await open("wildcard", ["agent.*"])];
   const invoked = await invoke({ query: `Hello. ${randomUUID()}` });
   const gotEvent = ({ address }: OpenedWebhook): boolean =>
@@ -92,7 +92,7 @@ async function failInStream({ client, given: { receiver }, target, time }: Failu
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
   const { agent } = assignment;
-  const options = { name: failingStreamName, events: ["agent.failed"], agent, isSigned: true };
+  const options = { name: failingStreamName, events: ["agent.failed"], agent };
   const { address, exchange } = await createWebhook(client, receiver, options);
   if (!isSuccess(exchange)) return;
   await client.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true });

@@ -18,7 +18,6 @@ import {
   type ReceiverReach,
   type RequestedWebhook,
   requestedWebhookOf,
-  receiverSince,
   agentWithoutWebhooks,
 } from "../webhooks/create-webhook.ts";
 import { redirectedHook } from "./events.ts";
@@ -161,10 +160,9 @@ async function openWebhooks(
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
   for (const name of names) {
     const isMismatched = name === "mismatched";
-    const options = { name, events: ["agent.completed"], agent, isSigned: true, replies: replies[name], isMismatched };
-    opened[name] = laterScripts.includes(name)
-      ? await createWebhook(client.since("1.1"), receiverSince(receiver, "1.1"), options)
-      : await createWebhook(client, receiver, options);
+    const options = { name, events: ["agent.completed"], agent, replies: replies[name], isMismatched };
+    const isLater = laterScripts.includes(name);
+    opened[name] = await createWebhook(client, receiver, isLater ? { ...options, since: "1.1" } : options);
   }
   return opened;
 }

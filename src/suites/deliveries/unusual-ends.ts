@@ -25,7 +25,6 @@ import {
   provenReachOf,
   type RequestedWebhook,
   requestedWebhookOf,
-  receiverSince,
 } from "../webhooks/create-webhook.ts";
 import { eventsOfType, eventTypeOf } from "./events.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
@@ -53,8 +52,8 @@ export const failingBatchSubmitted = probeIfManyRequests(
     const { agent, body, path } = given["agents.failing"];
     if (path !== null) return null;
     await provenReachOf(given.receiver, target);
-    const options = { name: "failed-batch", events: ["agent.failed"], agent, isSigned: true };
-    const { address } = await createWebhook(client, receiverSince(given.receiver, since), options);
+    const options = { name: "failed-batch", events: ["agent.failed"], agent, since } as const;
+    const { address } = await createWebhook(client, given.receiver, options);
     const batch = [{ ...body, query: `Hello. ${randomUUID()}` }];
     const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
     if (isSuccess(submitted)) await awaitCondition(() => address.deliveries().length > 0, time);
@@ -105,11 +104,11 @@ export const streamsTimedOut = probe(
     await provenReachOf(given.receiver, target);
     const assignment = given["agents.timingOut"];
     const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
-      createWebhook(client, receiverSince(given.receiver, since), {
+      createWebhook(client, given.receiver, {
         name: `timed-out-stream-${name}`,
         events,
         agent: assignment.agent,
-        isSigned: true,
+        since,
       });
     const [named, any] = [await open("named", ["agent.timeout"]), await open("any", ["agent.*"])];
     const own = client.as(smallest.key);

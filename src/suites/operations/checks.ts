@@ -1,12 +1,19 @@
-import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { type Exchange, statusOf, bodyJson } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
-import { breach, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
+import {
+  breach,
+  holds,
+  observed,
+  type Unproven,
+  unproven,
+  type Finding,
+  inapplicable,
+} from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { need } from "../../run/skip-reason.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases } from "../shared/cases.ts";
-import { endpointOf, allExchanges } from "../shared/all-exchanges.ts";
-import { longBatchChecks } from "./long-batch.ts";
+import { allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import {
   batchSubmitted,
   type BatchSubmitted,
@@ -15,6 +22,9 @@ import {
   handleOf,
   longBatchSubmitted,
   stateOf,
+  longBatchCounted,
+  batchLength,
+  type LongBatch,
 } from "./probes.ts";
 import {
   describeResponse,
@@ -26,6 +36,11 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
+import { deliveryJson } from "../../evidence/delivery.ts";
+import { usageCountIn } from "../../rules/limits/usage-report.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
+import { fewRequests } from "../shared/few-requests.ts";
 
 /** Whether a response is an operation handle: it has an operation id or a `check_url`, or it says `pending` or 202. */
 function isHandle(exchange: Exchange): boolean {
@@ -51,11 +66,26 @@ function missingHandle(evidence: BatchSubmitted): Unproven | null {
   return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
 }
 
+type HandleClause = "OPS-1" | "OPS-2" | "OPS-3";
+
+/** The rules of operation handles, by clause. `undefined`: the handle has no id to compare `check_url` with. */
+const handleRules: Readonly<
+  Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
+> = {
+  "OPS-1": ({ operationId }) =>
+    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: formatValue(operationId) },
+  "OPS-2": ({ status }) =>
+    status === "pending" ? null : { expected: "`status` is `pending`", actual: formatValue(status) },
+  "OPS-3": ({ operationId, checkUrl }, exchange) => {
+    if (typeof operationId !== "string") return undefined;
+    return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
+      ? null
+      : { expected: `\`check_url\` is ${formatValue(`/v1/operations/${operationId}`)}`, actual: formatValue(checkUrl) };
+  },
+};
+
 /** Creates a check of every operation handle of the run. */
-const checkHandles = (
-  clause: "OPS-1" | "OPS-2" | "OPS-3",
-  say: (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined,
-): Check =>
+const checkHandles = (clause: HandleClause): Check =>
   checkEvery(
     clause,
     { all: allExchanges, batch: batchSubmitted },
@@ -68,37 +98,79 @@ const checkHandles = (
       },
       members: ({ all, batch }) => {
         const starts = startsOf(batch);
-        const others = all.exchanges.filter(
-          (each) => !starts.some(({ id }) => each.id === id) && endpointOf(each, all) === "batch",
-        );
+        const others = exchangesOf(all, "batch").filter((each) => !starts.some(({ id }) => each.id === id));
         const handles = [...starts, ...others].filter(
           (each) => each.key !== null && isSuccess(each) && isHandle(each) && !hasNonJsonBody(each),
         );
         return responseCases(handles, all);
       },
-      judge: (exchange) => say(handleOf(exchange), exchange),
+      judge: (exchange) => handleRules[clause](handleOf(exchange), exchange),
       whenEmpty: ({ batch }) =>
         missingHandle(batch) ?? unproven("there is no `operation_id` to compare it with (OPS-1), or no JSON to read"),
       noun: "handles",
     },
   );
 
+/** Creates a check of the handle in the response to the batch of {@link longBatchCounted}. */
+const checkLongBatch = (clause: HandleClause): Check =>
+  check(
+    clause,
+    longBatchCounted,
+    (batch) => {
+      if (batch === null) return fewRequests;
+      const { submitted } = batch;
+      // The document names no maximum length of a batch, so a target may reject this one.
+      if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
+      const handle = handleOf(submitted);
+      const { operationId, checkUrl, status } = handle;
+      if (operationId === undefined && checkUrl === undefined && status === undefined)
+        return inapplicable("the batch was processed at once");
+      const mismatch = handleRules[clause](handle, submitted);
+      if (mismatch === undefined) return unproven("there is no `operation_id` to compare it with (OPS-1)");
+      const fields = JSON.stringify({ operation_id: operationId, status, check_url: checkUrl });
+      return mismatch === null ? holds() : breach(mismatch.expected, fields, submitted);
+    },
+    { as: "long batch", since: "1.2" },
+  );
+
+/** Judges that the month's tokens grow by as many as the deliveries of the batch report. */
+function judgeTokens(batch: LongBatch | null): Finding<never> {
+  if (batch === null) return fewRequests;
+  const { before, after, completed, submitted } = batch;
+  const reported = completed.map((each) => getPath(deliveryJson(each), "data", "tokens_used"));
+  const counts = reported.filter((each): each is number => Number.isInteger(each));
+  if (counts.length < batchLength)
+    return inapplicable(`${counts.length} of ${batchLength} executions reported their tokens in a delivery`);
+  const [first, last] = [before, after].map((each) => usageCountIn(bodyJson(each), "tokens"));
+  if (first === undefined || last === undefined || first === null || last === null)
+    return unproven(`the tokens could not be read (${outcomeOf(before)}, ${outcomeOf(after)})`);
+  if (last.used < first.used || last.limit !== first.limit) return unproven("the month changed meanwhile");
+  const sum = counts.reduce((total, each) => total + each, 0);
+  const grown = last.used - first.used;
+  return grown === sum
+    ? holds()
+    : breach(
+        `\`tokens.used\` grows by ${sum}, the \`tokens_used\` of ${batchLength} deliveries of a batch`,
+        `it grew by ${grown}`,
+        submitted,
+        after,
+        ...completed.slice(0, 1),
+      );
+}
+
+/** Check of the month's tokens after a batch. The suite `usage` includes it. */
+export const batchTokensCheck = check(
+  "USE-8",
+  { batch: longBatchCounted, sent: invokedWithWebhooks },
+  ({ batch }) => judgeTokens(batch),
+  { as: "batch", since: "1.2" },
+);
+
 const noBatchPath = unproven("the path of a batch is not known", need("paths.batch"));
 
 export const operations = suite("Operations and batch", [
-  checkHandles("OPS-1", ({ operationId }) =>
-    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: formatValue(operationId) },
-  ),
-  checkHandles("OPS-2", ({ status }) =>
-    status === "pending" ? null : { expected: "`status` is `pending`", actual: formatValue(status) },
-  ),
-  checkHandles("OPS-3", ({ operationId, checkUrl }, exchange) => {
-    if (typeof operationId !== "string") return undefined;
-    return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
-      ? null
-      : { expected: `\`check_url\` is ${formatValue(`/v1/operations/${operationId}`)}`, actual: formatValue(checkUrl) };
-  }),
-  ...longBatchChecks,
+  ...(["OPS-1", "OPS-2", "OPS-3"] as const).map(checkHandles),
+  ...(["OPS-1", "OPS-2", "OPS-3"] as const).map(checkLongBatch),
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;
     return first === undefined

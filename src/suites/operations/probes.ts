@@ -1,14 +1,21 @@
+import { randomUUID } from "node:crypto";
+
 import { sumOf } from "../../base/numbers.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { eventsOfType } from "../deliveries/events.ts";
+import { awaitCondition } from "../webhooks/await-deliveries.ts";
+import { agentIdOf } from "../webhooks/create-webhook.ts";
+import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 /** The fields of an operation handle, at the top level or in the envelope. A field is `undefined` if it is absent. */
 export interface OperationHandle {
@@ -144,4 +151,55 @@ export function checkUrlsOf({ request: { url } }: Exchange, operationId: string)
     `/v1/operations/${id}`,
     `${prefix}/v1/operations/${id}`,
   ]);
+}
+
+/** Number of queries in the batch of {@link longBatchCounted}. */
+export const batchLength = 11;
+
+/** A batch of eleven queries, and reads of usage before and after it. */
+export interface LongBatch {
+  readonly before: Exchange;
+  readonly submitted: Exchange;
+  readonly after: Exchange;
+  /** Deliveries of `agent.completed` for the queries of the batch. */
+  readonly completed: readonly Delivery[];
+}
+
+export const longBatchCounted = probeIfManyRequests(
+  `a batch of ${batchLength} queries is submitted, and its tokens are counted`,
+  {
+    needs: ["paths.batch", "agents.answering"],
+    requests: 6,
+    executions: batchLength,
+    stage: "coverage",
+    creates: { operations: 1 },
+    since: "1.2",
+  },
+  async (context): Promise<LongBatch> => {
+    const { client, given, target, time } = context;
+    // Without a test clock, events of the agent with webhooks would mix with retries of its deliveries.
+    const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
+    const mark = randomUUID();
+    const batch = Array.from({ length: batchLength }, () => ({ query: `Hello. ${mark}` }));
+    const before = await client.send("GET", "/usage");
+    const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
+    const id = startedId(submitted);
+    if (id !== null) await pollToEnd(client, id, time);
+    const completed = isSuccess(submitted) ? await awaitCompleted(mark, context) : [];
+    return { before, submitted, after: await client.send("GET", "/usage"), completed };
+  },
+);
+
+/** Waits for `agent.completed` of each query in the batch, and returns one delivery for each execution. */
+async function awaitCompleted(mark: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
+  if (target.webhooks === null || !time.canAdvance) return [];
+  const opened = await receiver();
+  const found = (): Delivery[] => {
+    const own = eventsOfType(opened.deliveries(), "agent.completed").filter(
+      (each) => getPath(deliveryJson(each), "data", "input", "query") === `Hello. ${mark}`,
+    );
+    return [...new Map(own.map((each) => [getPath(deliveryJson(each), "data", "request_id"), each])).values()];
+  };
+  await awaitCondition(() => found().length >= batchLength, time);
+  return found();
 }

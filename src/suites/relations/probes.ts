@@ -59,7 +59,6 @@ export const slowWithWebhook = probe(
       name: "slow-agent",
       events: ["agent.completed", "agent.failed"],
       agent: slow.agent,
-      isSigned: true,
     };
     const { address, exchange } = await createWebhook(client, receiver, options);
     const body = (): object => ({ query: `Hello. ${randomUUID()}` });

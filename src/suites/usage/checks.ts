@@ -9,7 +9,7 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { batchTokensCheck } from "../operations/long-batch.ts";
+import { batchTokensCheck } from "../operations/checks.ts";
 import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases, fieldMatrix } from "../shared/cases.ts";

@@ -49,13 +49,14 @@ interface WebhookOptions {
   readonly name: string;
   readonly events: readonly string[];
   readonly agent: string | null;
-  readonly isSigned: boolean;
-  /** The secret of a signed webhook. Default: a random one. */
-  readonly secret?: string;
+  /** The secret. Default: a random one. `null`: none is sent. */
+  readonly secret?: string | null;
   /** Replies of the receiver to the attempts, in order. Default: 200. */
   readonly replies?: readonly Reply[];
   /** Whether the receiver verifies signatures with another secret than the webhook's. */
   readonly isMismatched?: boolean;
+  /** The requirement set whose checks are the first to see the webhook's requests and deliveries. */
+  readonly since?: RequirementSet;
 }
 
 export interface RequestedWebhook {
@@ -76,15 +77,16 @@ export const agentIdOf = ({ target }: { readonly target: Target }): string =>
 export async function createWebhook(
   client: Client,
   receiver: Receiver,
-  wanted: WebhookOptions,
+  { name, events, agent, since, isMismatched = false, ...wanted }: WebhookOptions,
 ): Promise<OpenedWebhook> {
-  const { events, agent, isSigned, isMismatched = false, replies = [{ kind: "status", status: 200 }] } = wanted;
-  const secret = isSigned ? (wanted.secret ?? generateSecret()) : null;
-  const address = receiver.open(`${hookPrefix}${wanted.name}`, {
+  const { secret = generateSecret(), replies = [{ kind: "status", status: 200 }] } = wanted;
+  const address = receiver.open(`${hookPrefix}${name}`, {
     secret: isMismatched ? generateSecret() : secret,
     replies,
+    ...(since && { since }),
   });
-  const exchange = await client.send("POST", "/webhooks", {
+  const sender = since === undefined ? client : client.since(since);
+  const exchange = await sender.send("POST", "/webhooks", {
     json: {
       url: address.url,
       events,
@@ -94,12 +96,6 @@ export async function createWebhook(
   });
   return { hook: address.name, events, agent, exchange, address };
 }
-
-/** Returns a receiver whose new addresses belong to a requirement set, so that checks of earlier sets ignore them. */
-export const receiverSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
-  ...receiver,
-  open: (name, plan) => receiver.open(name, { ...plan, since }),
-});
 
 /** Returns a webhook as evidence, without its address object, which JSON cannot store. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({

@@ -73,11 +73,11 @@ export interface InvokedWithWebhooks {
 }
 
 const subscribed = {
-  wildcard: { events: ["agent.*"], isSigned: true, status: 200 },
-  both: { events: ["agent.invoked", "agent.completed"], isSigned: true, status: 201 },
-  completed: { events: ["agent.completed"], isSigned: true, status: 204 },
-  unsigned: { events: ["agent.completed"], isSigned: false, status: 202 },
-  deployments: { events: deploymentEvents, isSigned: true, status: 200 },
+  wildcard: { events: ["agent.*"], status: 200 },
+  both: { events: ["agent.invoked", "agent.completed"], status: 201 },
+  completed: { events: ["agent.completed"], status: 204 },
+  unsigned: { events: ["agent.completed"], secret: null, status: 202 },
+  deployments: { events: deploymentEvents, status: 200 },
 } as const;
 
 /** A `context` that fills several TCP segments but costs few tokens. */
@@ -169,7 +169,7 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   if (other === null) return null;
   // The run may invoke the answering agent thousands of times later, so a webhook of that agent selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
-  return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
+  return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other });
 }
 
 /** Returns the bodies of the invokes. Each contains a unique text that identifies its events. */
@@ -213,7 +213,7 @@ export const malformedWebhooks = probe(
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
     const valid = { url, events: ["deployment.deleted"], agent_id: agent, secret: generateSecret() };
     const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...valid, ...body } });
-    const ofAnyAgent = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
+    const ofAnyAgent = { name: "without-agent", events: deploymentEvents, agent: null };
     const numberAsUrl = await ask({ url: 5 });
     const hasFew = hasFewRequests(target);
     return {

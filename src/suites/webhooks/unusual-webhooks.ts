@@ -5,7 +5,6 @@ import {
   type OpenedWebhook,
   type RequestedWebhook,
   requestedWebhookOf,
-  receiverSince,
   webhookIdOf,
 } from "./create-webhook.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
@@ -37,20 +36,16 @@ export async function openOddWebhooks(
   receiver: Receiver,
   agent: string,
 ): Promise<OddWebhooks<OpenedWebhook>> {
-  const open = (kind: SecretKind): Promise<OpenedWebhook> =>
-    createWebhook(client.since("1.2"), receiverSince(receiver, "1.2"), {
+  const opened: Partial<Record<SecretKind, OpenedWebhook>> = {};
+  for (const kind of oddKinds)
+    opened[kind] = await createWebhook(client, receiver, {
       name: `secret-${kind.replaceAll(/\W+/g, "-").toLowerCase()}`,
       events: kind === secretOfMixedEvents ? mixedEvents : ["agent.completed"],
       agent,
-      isSigned: true,
       secret: oddSecrets[kind],
+      since: "1.2",
     });
-  return {
-    "not ASCII, with blanks at its ends": await open("not ASCII, with blanks at its ends"),
-    "digits alone": await open("digits alone"),
-    base64: await open("base64"),
-    long: await open("long"),
-  };
+  return opened as OddWebhooks<OpenedWebhook>;
 }
 
 /** Returns how many deliveries one invoke causes to the webhook with this kind of secret. */
@@ -59,12 +54,8 @@ export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === se
 export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
 
 /** Returns the webhooks as evidence, without their address objects, which JSON cannot store. */
-export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks => ({
-  "not ASCII, with blanks at its ends": requestedWebhookOf(odd["not ASCII, with blanks at its ends"]),
-  "digits alone": requestedWebhookOf(odd["digits alone"]),
-  base64: requestedWebhookOf(odd.base64),
-  long: requestedWebhookOf(odd.long),
-});
+export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks =>
+  Object.fromEntries(oddKinds.map((kind) => [kind, requestedWebhookOf(odd[kind])])) as OddWebhooks;
 
 /** Two webhooks of one agent with one URL, but each with its own secret. */
 export interface WebhooksOfOneUrl {
@@ -85,7 +76,8 @@ export async function openWebhooksOfOneUrl(
   agent: string,
 ): Promise<OpenedWebhooksOfOneUrl> {
   const [first, second] = [generateSecret(), generateSecret()];
-  const address = receiverSince(receiver, "1.2").open("same-url", {
+  const address = receiver.open("same-url", {
+    since: "1.2",
     secret: first,
     otherSecrets: [second],
     replies: [{ kind: "status", status: 200 }],

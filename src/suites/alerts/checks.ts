@@ -32,7 +32,6 @@ const outOfTime: SkipCause = {
 /** A threshold in percent that is no whole number. The document allows any number. */
 const fraction = 82.5;
 
-/** Creates an alert whose threshold is {@link fraction}. */
 const fractionalAlertCreated = probeIfManyRequests(
   `an alert with a threshold of ${fraction} is created`,
   {
@@ -63,7 +62,6 @@ function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>
     : breach(`a \`threshold\` of ${fraction} is accepted`, describeStatus(created), created, whole.created);
 }
 
-/** Checks that the target accepts a threshold that is no whole number. */
 const fractionCheck = check("ALR-1", wholeAndFractional, judgeFraction, { as: "fraction", since: "1.2" });
 
 export const alerts = suite("Usage alerts", [

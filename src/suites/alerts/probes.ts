@@ -155,8 +155,8 @@ export interface WindowUse {
 }
 
 /**
- * Reads usage, or the list if there is no usage endpoint. Returns the use of the hour and the minute. Without a report
- * or headers, the run's own requests are counted: all in the window at most, successes since the alert at least.
+ * Returns the use of the hour and the minute, by the usage report, the headers, or the run's own requests. Of these,
+ * all in the window count at most, and the successes since the alert at least.
  */
 async function measureUsage(
   client: Client,
@@ -256,11 +256,9 @@ async function measureUsageIfAllowed(
   }
 }
 
-/** Returns the use of the fullest window, in percent. */
 const percentOf = (windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
-/** Real time to wait for a message without a test clock. */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
 /** Advances while the probe waits for a message. A target may check its alerts every few minutes. */
@@ -285,7 +283,6 @@ function unreachedReason({ given, target }: ProbeContext<"receiver">): string | 
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 
-/** Creates alerts whose response the document does not define. */
 export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
   { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },

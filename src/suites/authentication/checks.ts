@@ -30,7 +30,7 @@ import { signingChecks } from "./signing.ts";
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
-/** Probes that send a valid key to every target's endpoints. Without a success, a rejection proves nothing. */
+/** Probes that send a valid key to the endpoints of every target. Without a success, a rejection proves nothing. */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
 /** Options of a check: extra probes that send a valid key to every endpoint that the target has. */
 export const positiveControls = {
@@ -81,7 +81,7 @@ const checkAlteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string)
     judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
 
-/** Judges that responses to altered keys do not have the code `EXPIRED_API_KEY`. No altered key was ever valid. */
+/** Judges the code of a 401 to an altered key. No altered key was ever valid, so none can have expired. */
 function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ trial }) => hasStatus(trial.exchange, 401));
   const expired = rejected.find(({ trial }) => codeOf(trial.exchange) === "EXPIRED_API_KEY");
@@ -141,13 +141,12 @@ function judgeInvalidKey(
   }));
 }
 
-/** Whether the first conclusive response to this kind of invalid key is a 401. */
 function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey): boolean {
   const first = firstConclusiveTrial(trialsOf(unauthenticated, kind), endpointsWithControl(all));
   return first !== undefined && got401(first);
 }
 
-/** Creates a check of AUTH-8: if the first endpoint answers 401, every other one must, else AUTH-2 or AUTH-3 fails. */
+/** Creates a check of AUTH-8: if the first endpoint answers 401, every other one must. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,

@@ -10,17 +10,14 @@ import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
-/** Responses to correctly signed requests, and to the same requests without a signature. */
 export interface SignedValidly {
-  /** A GET of the list with a query string, not signed. */
   readonly control: Exchange;
-  /** A GET of the list with a query string. Its signature covers path and query string. */
+  /** A signed list request. Its signature covers path and query string. */
   readonly withQuery: Exchange;
-  /** A GET of the list with a query string. Its signature covers only the path. */
+  /** A signed list request. Its signature covers only the path. */
   readonly withoutQuery: Exchange;
-  /** A signed invoke with non-ASCII characters in its body. `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
-  /** The invoke of `posted` without a signature; `null` if the signed one succeeded. */
+  /** The same invoke without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;
 }
 
@@ -48,10 +45,9 @@ const unusualJson = String.raw`
 	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }
 `;
 
-/** A signed invoke whose JSON has a form that no serializer writes. */
 export interface SignedInvoke {
   readonly posted: Exchange | null;
-  /** The invoke of `posted` without a signature; `null` if the signed one succeeded. */
+  /** The same invoke without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;
 }
 
@@ -83,7 +79,6 @@ const signedLines = probe(
   },
 );
 
-/** Sends a signed POST, and sends it again without a signature if it did not succeed. */
 async function postSigned(context: ProbeContext<"signing">, path: string, body: string) {
   const posted = await createSigner(context)("POST", path, { body });
   return { posted, postedPlainly: isSuccess(posted) ? null : await context.client.send("POST", path, { text: body }) };
@@ -100,9 +95,8 @@ const mistakes = {
 
 /** Requests with a wrong signature or none, and the controls to compare with. */
 export interface SignedBadly {
-  /** Control: a request without a signature. */
   readonly control: Exchange;
-  /** Requests with a wrong signature, by what is wrong with it. */
+  /** Requests by what is wrong with their signature. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** A request without a signature, with a key that must sign; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
@@ -140,7 +134,7 @@ interface SigningOverrides {
 
 type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-/** Sends a signed request. The signature is valid unless `overrides` change it. */
+/** Sends a request with a valid signature. */
 export const sendSigned = (
   context: ProbeContext<"signing">,
   key: TargetKey,
@@ -258,12 +252,10 @@ export const signingChecks = [
   }),
 ];
 
-/** The parts of a request that its signature covers. */
 export interface SignableRequest {
   readonly method: string;
   /** The path of the URL, percent-encoded as sent, with or without the query string. */
   readonly path: string;
-  /** Unix seconds, as a decimal string. */
   readonly timestamp: string;
   /** The body as sent, in UTF-8. Empty without a body. */
   readonly body: string;

@@ -5,7 +5,6 @@ import { type RequestRule, requestRules } from "./request-rules.ts";
 import { retryChecks } from "./retry-checks.ts";
 import { responseHandlingChecks } from "./response-handling-checks.ts";
 
-/** Maximum number of requests that a finding shows. */
 const maxListedRequests = 5;
 
 const judgeRequests =
@@ -32,7 +31,6 @@ const ruleChecks = Object.entries(requestRules).flatMap(([id, rule]) => [
   check(id as keyof typeof requestRules, ranTroubled, judgeRequests(rule), { as: "under trouble" }),
 ]);
 
-/** The suite that judges a client by its calls. */
 export const clientCalls: Suite = suite("Calling the service", [
   ...ruleChecks,
   ...retryChecks,

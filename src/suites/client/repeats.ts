@@ -29,7 +29,6 @@ export function failureOf(call: SignedCall): Failure | null {
   return isStream(call) ? streamFailureOf(answer.events, fromMs) : null;
 }
 
-/** Whether the server accepted a request and answered it with an event stream. */
 const isStream = ({ exchange }: SignedCall): boolean =>
   hasStatus(exchange, 200) &&
   headerValues(exchange, "Content-Type").some((value) => /^text\/event-stream/i.test(value));
@@ -45,16 +44,13 @@ function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure
     : { kind: "stream error", waitMs: 0, fromMs };
 }
 
-/** Time at which a response ended, in milliseconds since the start of the run. */
 export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;
 
 /** All requests of one run that are equal in method, path, query and body. */
 export interface EqualRequests {
-  /** The calls in the order of their arrival. */
   readonly calls: readonly SignedCall[];
   /** Number of these requests in a run without trouble, at least 1. They are sent on purpose, not as retries. */
   readonly planned: number;
-  /** Number of requests beyond `planned`. These are retries. */
   readonly repeats: number;
   readonly run: JudgedRun;
 }
@@ -75,7 +71,7 @@ export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readon
 
 const identityOfCall = ({ exchange }: SignedCall): string => requestIdentity(exchange.request);
 
-/** A failed request, and the earliest time at which the client may repeat it. */
+/** A failed request. `readyMs` is the earliest time at which the client may repeat it. */
 interface FailedCall {
   readonly call: SignedCall;
   readonly failure: Failure;

@@ -5,7 +5,6 @@ import { headerNames } from "../../spec/headers.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
 import type { SignedCall } from "./probes.ts";
 
-/** A type that a field of a body can have: its name in messages, and a function that tests a value. */
 interface FieldType {
   readonly name: string;
   readonly has: (value: unknown) => boolean;
@@ -67,7 +66,6 @@ const problemOfAlert = problemOfCreation(alertFields);
 /** A rule that each request of a client must follow on its own. */
 export interface RequestRule {
   readonly expected: string;
-  /** Reason why the rule was not judged: the client sent no request that it covers. */
   readonly noneReason: string;
   /** Default: a violation is a note, unless the run is strict, because the client may test how a server answers. */
   readonly isAlwaysBreach?: true;
@@ -80,7 +78,6 @@ const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHe
 const endpointOf = ({ exchange: { request } }: SignedCall): EndpointName | null =>
   endpointCalled(request.method, request.url)?.endpoint ?? null;
 
-/** Returns the media types that a header lists, in lower case, without parameters. */
 const mediaTypes = (values: readonly string[]): string[] =>
   values.flatMap((value) => value.split(",")).map((each) => (each.split(";")[0] ?? "").trim().toLowerCase());
 

@@ -12,7 +12,7 @@ import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
 /** Maximum time from a client's next request until it closes a finished stream. */
 const closingMs = 250;
-/** A client leaves a finished stream open if it gets at least this many other responses before it closes the stream. */
+/** Number of other responses that a client gets before it closes a finished stream, if it leaves the stream open. */
 const minLaterCalls = 3;
 
 /** Whether a client has two requests open at once. An open stream may then belong to another task of the client. */
@@ -44,7 +44,6 @@ function isLeftOpen({ calls }: JudgedRun, call: SignedCall): boolean {
   return later.length >= minLaterCalls || later.some(({ exchange }) => exchange.sentMs < closedMs - closingMs);
 }
 
-/** The pages of one list that a client requested during one run. */
 interface ListRead {
   readonly pages: ReadonlySet<number>;
   readonly count: number;
@@ -119,7 +118,6 @@ function describeEnd(end: CommandEnd): string {
   }
 }
 
-/** Observes, for each run, which trouble the harness caused and how the client's command ended. */
 const observeCommandEnds =
   (stage: JudgedRun["stage"]) =>
   ({ troubled }: PlainAndTroubledRuns): Observation => {

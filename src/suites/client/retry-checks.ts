@@ -12,7 +12,6 @@ import {
 } from "./repeats.ts";
 import { type ObservedRuns, ranPlainly, ranTroubled } from "./probes.ts";
 
-/** Recorded runs of the client's command: without trouble, and with trouble that the harness caused. */
 export interface PlainAndTroubledRuns {
   readonly plain: ObservedRuns;
   readonly troubled: ObservedRuns;
@@ -31,7 +30,6 @@ const hasFailure =
       return failure !== null && kinds.includes(failure.kind);
     });
 
-/** Formats milliseconds as seconds with three decimals. */
 const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
 /** Creates a judge of whether the client waits for a failure's `retry_after` before it sends the request again. */
@@ -79,14 +77,12 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
 
 /** Waits that differ by less than this count as equal: the client and this machine need some time as well. */
 const equalWithinMs = 25;
-/** A wait counts as longer than an earlier wait if it is at least this many times as long. */
+/** Minimum quotient of a wait and an earlier one if waits grow. */
 const minGrowth = 1.25;
 
-/** Whether some wait is clearly longer than an earlier one. */
 const hasGrowingWait = (waits: readonly number[]): boolean =>
   waits.some((ms, at) => waits.slice(0, at).some((before) => ms >= before * minGrowth && ms - before >= equalWithinMs));
 
-/** Whether the waits before the retries of one request are about equal. */
 const areEqual = (waits: readonly number[]): boolean => {
   const [shortest, longest] = [Math.min(...waits), Math.max(...waits)];
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
@@ -118,7 +114,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** A client counts as never giving up if it repeats a request even after this many 5xx responses. */
+/** Number of 5xx responses after which a client that still repeats its request counts as never giving up. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

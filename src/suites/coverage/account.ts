@@ -30,16 +30,15 @@ interface TripleCounts {
 
 /** How many pairs and triples of values a run's requests covered, and why the others are missing. */
 export interface PairCounts {
-  /** Number of pairs that some request of the run covered. */
   readonly coveredCount: number;
   /** Pairs that the run missed although neither the target nor a bound of the run is the reason. */
   readonly uncovered: readonly string[];
   readonly total: number;
   /** Pairs that the run could not cover because of the target, the selected clauses or the run's bounds. */
   readonly cut: readonly CutPairs[];
-  /** Counts of triples. Absent in the evidence of earlier versions. */
+  /** Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
-  /** The covered pairs as a bitmap. Absent in the evidence of earlier versions. */
+  /** Absent in the evidence of earlier versions. */
   readonly seen?: PairBitmap;
 }
 
@@ -48,7 +47,6 @@ interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly reach: CoverageReach;
-  /** The rows of all requests that were answered. */
   readonly answered: readonly Row[];
   /** Names of the pairs of values that occur in the answered rows. */
   readonly covered: ReadonlySet<string>;
@@ -112,7 +110,6 @@ function countTriples({ target, readOnly, answered, unanswered, tested }: SentRo
   return { covered: total - missing.length, reachable: total - cut.length, total, cut: mergeCuts(cut) };
 }
 
-/** A combination of endpoint, kind of key and state of the key. */
 interface Triple extends Row {
   readonly endpoint: EndpointName;
   readonly key: string;
@@ -149,7 +146,6 @@ function bitmapOf(covered: ReadonlySet<string>): PairBitmap {
   return { of: hashOfPairs(), bits: bytes.toString("base64") };
 }
 
-/** Facts about a planned run that decide which requests are generated. */
 export interface PlannedRun {
   readonly target: Target;
   readonly readOnly: boolean;
@@ -188,7 +184,6 @@ function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: nu
   return rowsInState(target, { key: tier ?? "near quota", state, seed });
 }
 
-/** Returns the rows that exceed a bound of the run, each with the name of that bound. */
 function rowsOverBounds(rows: readonly Row[], left: PlannedRun["left"]): ReadonlyMap<Row, Enabler> {
   const dropped = new Map<Row, Enabler>();
   let [requests, executions] = [0, 0];

@@ -23,7 +23,6 @@ import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 
-/** The generated requests at the end of a run, and all exchanges of the run. */
 interface GeneratedEvidence {
   readonly corners: PairCoverage;
   readonly all: AllExchanges;
@@ -31,12 +30,12 @@ interface GeneratedEvidence {
 
 interface GeneratedRequestRule {
   readonly as: string;
-  /** Text for the report that describes the requests which the check judges. */
+  /** Describes the judged requests in the report. */
   readonly requests: string;
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** The requirement set since which the check counts. Default: 1.1, which added generated requests. */
+  /** Default: 1.1, which added generated requests. */
   readonly since?: RequirementSet;
 }
 
@@ -130,7 +129,6 @@ const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
-/** Checks of generated requests without a valid key. */
 export const keyCornerChecks: readonly Check[] = [
   checkKeyKinds("AUTH-2", ["missing", ...elsewhere]),
   checkKeyKinds("AUTH-3", ["wrong"]),
@@ -162,7 +160,6 @@ export const keyCornerChecks: readonly Check[] = [
   }),
 ];
 
-/** Checks generated requests with a temporary key that has expired during the run. */
 export const outlivedKeyCheck: Check = checkKeyKinds("KEY-3", ["outlived"], "1.2");
 
 /** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
@@ -173,7 +170,6 @@ function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
 }
 
-/** Checks of POST requests whose body is not a JSON object. */
 export const bodyCornerChecks: readonly Check[] = [
   checkEvery(
     "REQ-11",
@@ -193,7 +189,6 @@ export const bodyCornerChecks: readonly Check[] = [
       // These statuses may be caused by something that is checked before the body, such as the key or a gateway.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
-        // ERR-10 (each code with its status) judges the error code.
         return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
       },
       whenEmpty: unproven("no such request was answered"),
@@ -281,7 +276,6 @@ export const streamCornerChecks: readonly Check[] = [
   checkUnknownAgent("SSE-21", "stream"),
 ];
 
-/** Returns the health requests that were sent with a key for which the run had used up a limit. */
 const healthInStates = (all: AllExchanges): Exchange[] =>
   exchangesOf(all, "health").filter((each) => each.keyState !== undefined && each.key !== null);
 

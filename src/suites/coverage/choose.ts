@@ -9,7 +9,6 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 
 /** Maximum number of invalid keys without a test clock: `few` if the main key has few requests a minute. */
 const maxInvalid = { few: 3, many: 80 } as const;
-/** Maximum number of requests with valid keys to a target without a test clock. */
 export const maxValid = 40;
 export const maxExecutions = 10;
 
@@ -27,25 +26,21 @@ const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
 export const hasFreshKey = ({ state }: Row): boolean => state === "fresh";
 
-/** The input for choosing the requests of a run. */
 interface ChoiceOptions {
   readonly target: Target;
   readonly reach: CoverageReach;
-  /** Names of the pairs of values that earlier requests of the run cover. */
   readonly covered: ReadonlySet<string>;
   /** The rows of earlier requests. A triple that they contain is not new. */
   readonly known: readonly Row[];
   readonly seed: number;
 }
 
-/** The rows that a run chose. */
 interface ChosenRows {
   readonly all: readonly Row[];
-  /** The rows that the run sends: those for pairs, then those for triples. */
+  /** The rows for pairs, then those for triples. */
   readonly sent: readonly Row[];
 }
 
-/** How long all generated requests may take, and how long one of them is expected to take. */
 interface SendingTime {
   readonly leftMs: number;
   readonly perRequestMs: number;
@@ -73,7 +68,7 @@ const byKey = (rows: readonly Row[]): Row[] =>
     .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
     .flatMap(([, own]) => own);
 
-/** Chooses the requests to send at the end of a run, to cover the pairs of values that no earlier request covers. */
+/** Chooses the requests that cover the pairs which no earlier request covers. */
 export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
@@ -104,7 +99,6 @@ function chooseAffordable(
   ];
 }
 
-/** Number of generated requests between two advances of the clock by `advanceMs`. */
 const rowsPerAdvance = 8;
 /** A quarter of a minute plus two seconds. The two seconds make the requests fall in every part of a minute. */
 const advanceMs = 17_000;

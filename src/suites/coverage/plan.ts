@@ -185,7 +185,6 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   const needed = states.flatMap((state) =>
     (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
       ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),
-      // Health requests to further agents cost nothing, because no limit counts them.
       ...["degraded", "unhealthy"].map((agent) => ({ endpoint: "health", key, state, method: "documented", agent })),
     ]),
   );

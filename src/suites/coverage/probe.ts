@@ -37,14 +37,13 @@ export interface GeneratedRequest {
   readonly exchange: Exchange;
 }
 
-/** Evidence of which pairs of values the requests of a run cover. */
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
   /** The endpoints and kinds of keys for which the target answered 401 to a request without another mistake. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** The seed of the generated requests. Absent in the evidence of earlier versions. */
+  /** Absent in the evidence of earlier versions. */
   readonly seed?: number;
 }
 
@@ -133,13 +132,12 @@ export const cornersRequested = probe(
   },
 );
 
-/** Starts a timer. Returns a function that says how much real time is left; waits for limits do not count. */
+/** Returns a function that says how much real time is left. Waits for limits do not count. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());
 }
 
-/** Returns how long a response of the target typically takes. */
 const typicalMs = (exchanges: readonly Exchange[]): number =>
   median(exchanges.filter(isAnswered).map(({ sentMs, answer }) => answer.endMs - sentMs));
 
@@ -157,12 +155,10 @@ const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts
   listed: listedOf(context),
 });
 
-/** Callbacks of {@link sendRows}. */
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
   /** Called for a row that was not sent or got no response. `needs` says what a response would need. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
-  /** Returns the real time that is left for further rows. */
   readonly timeLeftMs: () => number;
 }
 
@@ -259,10 +255,8 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
   return key === null ? null : client.as(key);
 }
 
-/** A key one of whose limits the run has used up. */
 interface ExhaustedKey {
   readonly key: TargetKey;
-  /** The key's value in the dimension `key`. */
   readonly kind: string;
   readonly state: KeyState;
 }
@@ -285,7 +279,6 @@ export function requestsInState(context: ProbeContext, { key, kind, state }: Exh
   });
 }
 
-/** Sends a request to every endpoint, one after the other, while one limit of a key is used up. */
 export async function requestInState(context: ProbeContext, used: ExhaustedKey): Promise<void> {
   for (const open of requestsInState(context, used)) await open().finished;
 }

@@ -44,7 +44,6 @@ export const derivedKinds: readonly string[] = [
   "in the query",
 ];
 
-/** Whether the target must reject requests with this kind of key. */
 export const isRejectedKeyKind = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
 export const validKeyKinds = (target: Target): string[] => {
@@ -67,7 +66,6 @@ export function missingFor(dimension: Dimension, value: string, target: Target):
 
 const queryOfHarness = "`{query}` in the `query` of `agents` in the target file";
 
-/** Whether the target file sets the query of every request, without a placeholder for the query of the harness. */
 const hasFixedQuery = ({ ownRequests }: Target): boolean =>
   ownRequests.some(({ body: { query } }) => typeof query === "string" && !query.includes("{query}"));
 

@@ -57,7 +57,6 @@ function listQuery({ page = "", limit = "" }: Row, { listed }: RequestParts): st
   return `?page=${number}&limit=${limit}`;
 }
 
-/** Bodies that are not JSON objects, by their value in the dimension `body`. */
 const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   array: '["Grüße, 你好 🙂. This text is not ASCII, and longer than that of other bodies."]',
   string: '"Hello."',

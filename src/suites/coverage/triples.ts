@@ -8,9 +8,7 @@ import { validKeyKinds, missingFor } from "./reach.ts";
 interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
-  /** Values that the requests of the group take in turn. */
   readonly values: readonly Row[];
-  /** Number of requests to each endpoint. */
   readonly count: number;
 }
 
@@ -22,7 +20,6 @@ const answeringRoles = ["answering", "streaming", "remembering"] as const;
 /** Roles whose agents respond quickly. The run then loses little time if a server wrongly accepts an invalid key. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
-/** A row for each role whose agent a request can name. */
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
 const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
@@ -95,7 +92,6 @@ export function rowsOfGroups(target: Target): readonly Row[] {
   );
 }
 
-/** Values to send with each key while its limit per minute or per hour is used up. */
 const valuesInEachState = [
   ...queryEndpoints.flatMap((endpoint) =>
     ["answering", "streaming", "streaming"].map((agent) => ({ endpoint, agent })),

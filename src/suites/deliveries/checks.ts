@@ -53,7 +53,6 @@ const typeOrOther = (type: unknown): string => (isPublishedEvent(type) ? type : 
 
 const isWhole = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
-/** Creates a check of a field that a clause requires, in every delivery of the run. */
 const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
   checkFields(clause, webhookProbes, {
     table: "delivery",
@@ -84,7 +83,6 @@ const completedData = checkEvery(
 
 const rootAndTime = memoizeByPair((delivery: Delivery, tookMs: number) => ({ root: deliveryJson(delivery), tookMs }));
 
-/** Creates a judge of whether the webhooks of an invoked agent got an event for each invoke. */
 const judgeSentForEachInvoke =
   (event: "agent.invoked" | "agent.completed") =>
   ({ sent, all }: WebhookEvidence): Finding<never> => {
@@ -102,7 +100,6 @@ const judgeSentForEachInvoke =
     return breach(`\`${event}\` for each of ${expected} invokes`, actual, ...sent.invoked);
   };
 
-/** Judges that the webhooks got the event of an execution that failed or timed out. */
 const judgeSentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   const { invoked, event, deliveries: arrived, named, wildcard, reach } = ended;
   if (eventsOfType(arrived, event).length > 0) return holds();
@@ -145,7 +142,6 @@ const signatureHeader = "X-Service-Signature";
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
-/** Whether a delivery has an error code that only failures of streams have. */
 const isStreamFailure = (delivery: Delivery): boolean =>
   ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === getPath(deliveryJson(delivery), "data", "error", "code"));
 
@@ -253,7 +249,7 @@ export const deliveries = suite("Webhook deliveries", [
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", webhookProbes, ({ all }) => {
-    // Leaves out the receiver `mismatched`, which has another secret on purpose.
+    // The receiver `mismatched` has another secret on purpose.
     const signed = withoutPings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );

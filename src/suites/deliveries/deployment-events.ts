@@ -37,9 +37,7 @@ import { allDeliveries } from "./probes.ts";
 /** Evidence of a deployment event that the run triggered by a command of the target file. */
 interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
-  /** The error of the command; `null` if it succeeded. */
   readonly failure: string | null;
-  /** The deliveries of the event that arrived after the command. */
   readonly deliveries: readonly Delivery[];
   /** A webhook of `agent.*` for the event's agent; `null` if none was created. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
@@ -52,7 +50,6 @@ interface TriggerOptions {
   readonly isFollowed?: boolean;
   /** Whether to create a webhook of `agent.*` for the event's agent. Later deployment events must not reach it. */
   readonly isHeard?: boolean;
-  /** Whether to read the health of the agent that has webhooks, right before and right after the trigger. */
   readonly readsHealth?: boolean;
   /** Probes that trigger other events and run before this one. Without them, the target may have nothing to change. */
   readonly after?: readonly Probe[];
@@ -149,7 +146,6 @@ async function failureOf(call: () => Promise<void>): Promise<string | null> {
   }
 }
 
-/** Probes that create webhooks of deployment events: one webhook with an agent, one without. */
 const webhookProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
 
 interface DeploymentEvidence extends EvidenceOf<typeof webhookProbes> {
@@ -190,7 +186,6 @@ const healthChanged = triggerProbe("deployment.health_changed", "changes its hea
 /** Runs after `created`: a target may be able to remove only the deployment that this probe created. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
-/** Probes that trigger a deployment event, and probes that create the webhooks for the events. */
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (

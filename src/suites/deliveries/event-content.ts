@@ -14,7 +14,6 @@ import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probe
 import { eventIdOf, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 
-/** Returns the deliveries to the webhooks of the invoked agent. */
 const deliveriesOfAgent = ({ webhooks, deliveries }: InvokedWithWebhooks): Delivery[] =>
   withoutPings(
     [webhooks.wildcard, webhooks.both, webhooks.completed].flatMap((each) =>
@@ -63,7 +62,6 @@ export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> 
 
 const requestIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "request_id");
 
-/** Whether two deliveries certainly carry different events: their types or their request ids differ. */
 function isOtherEvent(one: Delivery, other: Delivery): boolean {
   if (eventTypeOf(one) !== eventTypeOf(other)) return true;
   const [first, second] = [requestIdOf(one), requestIdOf(other)];

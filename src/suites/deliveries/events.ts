@@ -15,10 +15,8 @@ export const isRedirected = ({ hook }: Delivery): boolean => hook === redirected
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
-/** Returns the event type of a delivery. `undefined` if its body has no readable type. */
 export const eventTypeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
 
-/** Returns the event id of a delivery. `undefined` if its body has no readable id. */
 export const eventIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
 
 export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);
@@ -57,17 +55,14 @@ export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   return deliveries.filter((each) => !(mayBePing(each) && pings.has(eventTypeOf(each))));
 }
 
-/** All deliveries to webhooks during a run. */
 export interface AllDeliveries {
   readonly deliveries: readonly Delivery[];
-  /** Time at which the receiver stopped listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
-  /** Offset of the test clock when the receiver stopped listening, in milliseconds. */
   readonly clockMs: number;
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** Number of deliveries to each address that the receiver dropped because there were too many. */
+  /** Numbers of deliveries that the receiver dropped, by address, because there were too many. */
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;

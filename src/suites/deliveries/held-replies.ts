@@ -66,7 +66,6 @@ async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepRe
 
 const pollMs = 10;
 
-/** Whether the sender is still waiting for a reply to the webhook's first delivery. */
 function isUnanswered({ address }: OpenedWebhook): boolean {
   const reply = address.deliveries()[0]?.reply;
   return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
@@ -104,7 +103,6 @@ export async function awaitFreeSender(
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 
-/** Whether the sender has sent a delivery while another delivery was waiting for its reply. */
 function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readonly OpenedWebhook[]): boolean {
   const arrivedMs = created.map(({ address }) => address.deliveries()[0]?.receivedMs ?? 0);
   return unanswered.some(({ address }) => {
@@ -116,7 +114,6 @@ function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readon
   });
 }
 
-/** Advances the test clock, and adds the clock's offsets before and after the advance to `moves`. */
 export async function advanceClock(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
   const fromMs = time.clockOffsetMs();
   await time.passTime(ms, "an attempt of a webhook's delivery");

@@ -27,13 +27,12 @@ import {
 /** Evidence of a webhook's whole retry schedule: the run has advanced the test clock past the last retry. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** The advances of the test clock. Each is given by the clock's offset before and after it, in milliseconds. */
+  /** The advances of the test clock, as its offsets before and after each of them. */
   readonly moves: readonly TimeSpan[];
-  /** Offset of the test clock after the last advance, in milliseconds. */
   readonly untilMs: number;
   /** Response to `GET …/deliveries` of the failing webhook. `null` if its id is unknown. */
   readonly listed: Exchange | null;
-  /** Response to `GET` of the webhook whose receiver always fails. `null` if the webhook's id is unknown. */
+  /** Response to `GET` of the failing webhook. `null` if its id is unknown. */
   readonly shown: Exchange | null;
   /** An invoke after the schedule, and the number of deliveries (`came`) of it to the failing webhook. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
@@ -46,9 +45,8 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether to wait for retries. False if the first deliveries have not arrived, because no retry can follow then. */
+  /** Whether retries are awaited. None can follow if the first deliveries have not arrived. */
   readonly isAwaited: boolean;
-  /** The addresses at which the receiver's first reply reports a failure. */
   readonly failingHooks: readonly Hook[];
 }
 
@@ -156,7 +154,6 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
-/** Offsets of the test clock, in milliseconds, at the first attempt and at the previous attempt. */
 interface DelayBases {
   readonly first: number;
   readonly previous: number;
@@ -184,7 +181,6 @@ function observedOrder(
 const endMarginMs = 60_000;
 /** Distance of a stop from the bounds of an attempt's allowed time. The target may also count real time. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** Maximum delay of a due attempt by a sender that uses timers. */
 const timerLagMs = 1000;
 /** Real time to wait for a due attempt, as a multiple of `settleMs`. */
 const dueSettles = 4;

@@ -36,9 +36,7 @@ import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 export interface FailedExecution {
   readonly reach: ReceiverReach;
   readonly event: "agent.failed" | "agent.timeout";
-  /** A webhook that selects the event by its name. */
   readonly named: RequestedWebhook;
-  /** A webhook that selects `agent.*`. */
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
@@ -75,7 +73,6 @@ async function failWithWebhooks(
   };
 }
 
-/** Whether the run lets an agent fail in a stream while that agent has webhooks. */
 function streamsFailOn(target: Target, agent: string): boolean {
   const { answering, webhooked } = target.agents;
   const withWebhooks = [agent, answering, webhooked];
@@ -84,7 +81,6 @@ function streamsFailOn(target: Target, agent: string): boolean {
 }
 
 const failingStreamName = "agent-failed-stream";
-/** The receiver's address for events of an agent that fails during a stream. */
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
 /** Streams from an agent that fails then. No `agent.failed` is required, but checks judge one that comes. */
@@ -175,7 +171,6 @@ export const allDeliveries = probe(
   },
 );
 
-/** Waits for retries in real time, if the run may wait that long. */
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));

@@ -82,7 +82,6 @@ function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried">
   return finding.kind === "holds" ? follows("retried") : finding;
 }
 
-/** Observes whether the sender accepts a reply after the documented 3 seconds (HOOK-24). */
 const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Observation => {
   const heldForMs = evidence.sent.heldForMs.late;
   if (heldForMs === null) return noDelivery;
@@ -97,10 +96,9 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
 /** Minimum number of repetitions that prove a breach. Receivers should tolerate a single duplicate. */
 const minRepeated = 2;
 
-/** Receivers, other than `recovering`, that fail once and accept the retry. */
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether the target sent an event again to each of these receivers after a retry that the receiver accepted. */
+/** Whether all of these receivers got an event again after they had accepted a retry. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -134,7 +132,6 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
 /** Maximum wait for a reply that certainly arrives within the documented timeout. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
-/** Judges that the sender accepts a reply that is slow, but within the documented timeout. */
 const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
   const heldForMs = evidence.sent.heldForMs.held;
   if (heldForMs === null) return noDelivery;
@@ -155,7 +152,6 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
       : tooShort(reply);
   });
 
-/** Whether an attempt came too long after the first one to be a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
@@ -184,7 +180,6 @@ function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: 
   return acceptedByHook.flat().some(isObserved) ? holds() : tooShort("the replies of 2xx");
 }
 
-/** Whether the target sent an event again after a receiver had accepted its delivery. */
 const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
   deliveriesTo(evidence.all.deliveries, accepted.hook).some(
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
@@ -197,7 +192,6 @@ interface FailedAttempts {
   readonly explanations: readonly ScheduleMatch[];
 }
 
-/** Creates a judge of the attempts to deliver an event to the receiver that always fails. */
 const judgeFailing = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
   judgeAttemptsTo("failing", (evidence, first, retries) => {
     const attempts = withoutDuplicates([first, ...retries], evidence);
@@ -223,7 +217,6 @@ const judgeDelays = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"
   );
 };
 
-/** Formats a time as seconds after the first attempt. */
 const sinceFirst = (ms: number, { first }: FailedAttempts, evidence: RetryEvidence): string =>
   seconds(Math.max(0, ms - attemptSpan(first, first, evidence).fromMs));
 
@@ -243,7 +236,6 @@ function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): stri
   return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
-/** Maximum number of attempts that any reading of the document allows. */
 const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
 const judgeAttempts = (
@@ -279,7 +271,6 @@ const judgeFailureMark = (evidence: RetryEvidence, failed: FailedAttempts): Find
   return breach("the delivery, or the webhook, marked failed", `states ${states}`, listed);
 };
 
-/** Checks of deliveries to receivers that fail. */
 export const retryChecks = [
   check(
     "HOOK-22",

@@ -10,7 +10,6 @@ import { isSameEvent, missingDeliveryExcuse, type AllDeliveries } from "./events
 import { type FailingReceivers, hookOfScript, type ReceiverScript } from "./retry-probe.ts";
 import type { ObservedAttempts, TimeSpan } from "./retry-schedule.ts";
 
-/** Evidence of webhooks whose receivers fail, and all deliveries of the run. */
 export interface RetryEvidence {
   readonly sent: FailingReceivers;
   readonly all: AllDeliveries;
@@ -96,7 +95,6 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
   return blocked;
 });
 
-/** Returns when the sender got the reply or stopped waiting for it, in milliseconds since the start of the run. */
 function endOfReply({ reply, receivedMs }: Delivery): number {
   if (reply.kind === "answered") return reply.endMs;
   return reply.kind === "silent" || reply.kind === "endless" ? (reply.leftMs ?? Infinity) : receivedMs;
@@ -131,7 +129,6 @@ export function withoutDuplicates(attempts: readonly Delivery[], evidence: Retry
   return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }
 
-/** Whether the receiver listened without a break for `ms` after an attempt. */
 export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: number): boolean {
   const { fromMs, toMs } = attemptSpan(attempt, attempt, evidence);
   const untilMs = toMs + ms;
@@ -149,7 +146,6 @@ const stateNames = ["status", "state", "delivery_status", "outcome", "result"];
 const failedWord = /fail|dead|exhaust|abandon|gave.?up|undeliver|disabled|suspend|inactive|error/i;
 const otherWord = /pending|queue|schedul|retry|progress|wait|active|enabled|deliver|success|sent|complete|ok/i;
 
-/** Searches the responses about a webhook for a word or field that marks the webhook or a delivery as failed. */
 export function findFailureMark(list: unknown, record: unknown): FailureMark {
   const items = itemsIn(list) ?? [];
   const states = items.flatMap(statesOf);

@@ -43,13 +43,13 @@ const scripts = {
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
-  /** Replies to every attempt with 299, a success without a registered name. */
+  /** Accepts every attempt with 299, a success without a registered name. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** Replies to every attempt with 200 and headers that mean something in other responses, such as `Retry-After`. */
+  /** Accepts every attempt with headers that mean something in other responses, such as `Retry-After`. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  /** Verifies the signature with a secret that is not the webhook's. The first attempt therefore gets 401. */
+  /** Verifies signatures with a wrong secret, so that the first attempt gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
   /** Replies 200 slowly, but within the documented timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],
@@ -62,10 +62,8 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
-/** Receivers that the checks of requirement set 1.0 do not judge. */
 const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
 
-/** The receivers whose first reply reports a failure, so that the sender must retry. */
 export const scriptsFailingFirst = receiverScripts.filter(
   (name) => !["unnamedSuccess", "ownHeaders", "late", "held", "endless"].includes(name),
 );
@@ -82,7 +80,6 @@ export interface FailingReceivers {
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
   /** The retry schedule by the test clock. `null` without a test clock, or if the sender retries in real time. */
   readonly passed: CompletedRetries | null;
-  /** Periods in which no receiver listened, in milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
 }
 
@@ -169,5 +166,4 @@ async function openWebhooks(
 
 /** Delay of a withheld reply that is well within the documented timeout of 3 s, even if the sender polls its queue. */
 const slowReplyMs = 1500;
-/** Delay of a withheld reply that is well beyond the documented timeout. */
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;

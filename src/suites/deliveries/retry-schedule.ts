@@ -1,7 +1,6 @@
 import { sumOf } from "../../base/numbers.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
 
-/** A span of time in milliseconds. */
 export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
@@ -9,11 +8,9 @@ export interface TimeSpan {
 
 /** The observed attempts to deliver one event to the failing receiver. Times are by the target's clock. */
 export interface ObservedAttempts {
-  /** The spans in which the attempts were made, in order. */
   readonly created: readonly TimeSpan[];
   /** End of the observation. Every attempt before it is in `created`, except for attempts during `unwatched`. */
   readonly untilMs: number;
-  /** Periods in which no receiver listened, so that an attempt may have been missed. */
   readonly unwatched: readonly TimeSpan[];
 }
 
@@ -30,11 +27,9 @@ const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
 };
 const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
 
-/** Result of comparing the attempts with one reading of the schedule. */
 export interface ScheduleMatch {
   readonly order: DelayOrder;
   readonly shape: ScheduleShape;
-  /** Number of attempts that agree with the reading, including the first attempt. */
   readonly fitting: number;
   /** `stopped`: the next attempt is overdue. `off`: it came at another time. `goes on`: more follow than scheduled. */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";

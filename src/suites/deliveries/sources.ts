@@ -12,7 +12,6 @@ import { allDeliveries } from "./probes.ts";
 
 const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 
-/** A delivery's source address, and whether the target file lists it. */
 interface Source {
   readonly address: string;
   readonly isPublished: boolean;
@@ -67,7 +66,6 @@ function whySourcesAreUnknown(all: AllDeliveries): Finding<never> {
     : unproven(`no delivery has an address in \`${all.sources.header}\``, sourceHeader);
 }
 
-/** Checks and observations of the addresses that deliveries come from. */
 export const sourceChecks: readonly Check[] = [
   checkEvery("HOOK-44", webhookProbes, {
     matrix: fieldMatrix("delivery"),

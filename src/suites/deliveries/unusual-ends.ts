@@ -32,7 +32,6 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 // These probes run before others create webhooks, which would get the same events.
 
 const since = "1.2";
-/** A batch of an agent that fails, and the deliveries to a webhook of that agent. */
 interface FailedBatch {
   readonly submitted: Exchange;
   readonly deliveries: readonly Delivery[];
@@ -137,7 +136,6 @@ const streamsNotSent = inapplicable("no key of few slots, or no test clock");
 const hasTimedOut = (stream: Exchange): boolean =>
   isEventStream(stream) && eventsOf(stream).at(-1)?.name === "error" && !hasStatus(stream, 429);
 
-/** Judges that the target releases the slot of a stream that timed out. */
 function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { streams } = timedOut;
@@ -180,7 +178,6 @@ function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> 
     : inapplicable("no event of a stream came");
 }
 
-/** Checks of executions that end in an unusual way. */
 export const unusualEndChecks: readonly Check[] = [
   check("HOOK-18", failingBatchSubmitted, judgeFailedBatch, { as: "batch", since }),
   check("HOOK-10", streamsTimedOut, judgeTimeoutReported, { as: "stream", since }),

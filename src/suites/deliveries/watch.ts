@@ -7,7 +7,6 @@ import { observedAttempts, attemptsTo, withoutDuplicates } from "./retry-evidenc
 import { explainAttempts, allowedLateMs, maxPauseMs, type TimeSpan } from "./retry-schedule.ts";
 import { isToWebhook, type AllDeliveries } from "./events.ts";
 
-/** The id of a probe and its result, from a run or from stored evidence. */
 export interface ProbeEntry {
   readonly probe: string;
   readonly result: ProbeResult;
@@ -28,7 +27,6 @@ export type RemainingRetries =
   | {
       readonly kind: "awaited";
       readonly attempts: number;
-      /** Time of the last attempt. */
       readonly lastMs: number;
       /** Time at which the next attempt is due if each delay counts from the previous attempt. */
       readonly nextMs: number;
@@ -39,7 +37,6 @@ export type RemainingRetries =
   | { readonly kind: "quiet"; readonly attempts: number; readonly lastMs: number; readonly untilMs: number }
   | { readonly kind: "over"; readonly attempts: number };
 
-/** Returns the attempts that the watch still waits for, at the webhook whose receiver always fails. */
 export function remainingRetries(probes: readonly ProbeEntry[], watched: WatchedDeliveries): RemainingRetries {
   const after = mergeWatched(probes, watched);
   const sent = evidenceOf<FailingReceivers>(after, failingReceivers.name);
@@ -70,7 +67,6 @@ const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
 
-/** Delays of the schedule in the readings whose first retry is not immediate. */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
 const longestDelayMs = Math.max(...delaysMs);
 const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);

@@ -96,7 +96,6 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   );
 }
 
-/** Checks of webhooks with unusual secrets, an unusual list of events, or the URL of another webhook. */
 export const webhookSecretChecks: readonly Check[] = [
   check("HOOK-21", on, judgeSecrets, { as: "every kind of secret", since: "1.2" }),
   check("HOOK-16", on, judgeMixedEvents, { as: "not the first event", since: "1.2" }),

@@ -58,10 +58,8 @@ const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
 interface ErrorCheckOptions<R extends string> {
-  /** Additional probes that cause errors for this check. */
   readonly on?: ProbesByName;
   readonly matrix?: CoverageMatrix;
-  /** Whether the clause covers an error. */
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
@@ -69,7 +67,6 @@ interface ErrorCheckOptions<R extends string> {
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
-/** Creates a check that judges every error response of the run. */
 const checkEveryError = <const K extends JudgedId>(
   clause: K,
   { on = {}, isCovered = () => true, ...options }: ErrorCheckOptions<ReadingOf<K>>,
@@ -89,7 +86,6 @@ const checkEveryError = <const K extends JudgedId>(
     },
   );
 
-/** Turns a rule about error bodies into a judge of an exchange. */
 const byRule =
   <M>(rule: (error: ErrorResponse) => M) =>
   (exchange: Exchange): M =>
@@ -105,7 +101,6 @@ function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
 const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
 
-/** Creates a check that every error of some endpoints has form A or form B. */
 const checkHaveForm = (
   clause: "ERR-2" | "ERR-3" | "ERR-4",
   endpoints: readonly EndpointName[],
@@ -137,7 +132,6 @@ const checkErrorForm = (
   });
 };
 
-/** Options that the checks of rate-limit errors share. */
 const rateLimitErrorOptions = {
   isCovered: (exchange: Exchange) => hasStatus(exchange, 429) && errorOf(exchange) !== null,
   whenEmpty: unproven("no 429 response with an error body", "a run that reaches a limit (the limits suite)"),
@@ -176,7 +170,6 @@ function fieldDetailsMismatch(exchange: Exchange): Mismatch | null {
 const isInvalidInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
-/** Maximum length in bytes of a body that a server should not refuse for its length. */
 const shortBodyBytes = 8 * 1024;
 
 /** Whether an error can name a field of the request body. It cannot if the body is long or not JSON. */

@@ -1,6 +1,5 @@
 import { probe } from "../../run/probe.ts";
 
-/** A path that no endpoint of the document has. */
 const unknownPath = "/no-such-path-7f3a";
 
 export const unknownPathRequested = probe(

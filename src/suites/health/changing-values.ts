@@ -17,7 +17,6 @@ type ReportPair = readonly [Exchange, Exchange];
 /** Minimum time between two health responses to compare, because some servers report whole seconds. */
 const minGapMs = 3000;
 
-/** Returns when a request was sent by the target's clock, in milliseconds. */
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /** Returns the minimum time that passed for the target. A test clock may stand still, so only its advances count. */
@@ -75,7 +74,6 @@ function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding
   return uptimes === null && !isUsed ? unprovenTooClose : holds();
 }
 
-/** Whether an exchange is a successful invoke between two health responses, at least `minGapMs` after the first. */
 const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExchanges): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
@@ -124,7 +122,6 @@ export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): Readonl
   return new Set(inMilliseconds.flat().map(([, { exchange }]) => exchange));
 }
 
-/** Pairs each uptime with the next one that differs and was sent late enough. */
 function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   const sorted = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   const pairs: UptimePair[] = [];
@@ -138,7 +135,6 @@ function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   return pairs;
 }
 
-/** Returns the minimum and maximum time between two health responses, by the target's clock, in milliseconds. */
 function elapsedMs([{ exchange: from }, { exchange: to }]: UptimePair): { readonly min: number; readonly max: number } {
   const advancedMs = to.clockMs - from.clockMs;
   return {
@@ -166,9 +162,7 @@ interface Start {
 const toleranceMs = 2000;
 /** Minimum `uptime` to compare. A smaller one gives nearly the same start in both units. */
 const minUptime = 10_000;
-/** Minimum number of responses in milliseconds that agree on a start. */
 const minInMilliseconds = 3;
-/** Minimum number of responses in seconds that agree on a start. */
 const minInSeconds = 2;
 /** Minimum time between the first and last response in milliseconds. An `uptime` in seconds rises too slowly. */
 const minSpanMs = 60_000;

@@ -57,7 +57,6 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
-/** Statuses in the field `checks` that certainly mean a failed check. */
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 /** Statuses that mean trouble, but perhaps no failure. The document has `slow` as an example, so it is left out. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
@@ -73,7 +72,6 @@ function findCheck(report: unknown, words: RegExp): string | null {
   return found === undefined ? null : `${found[0]}: ${String(found[1])}`;
 }
 
-/** Creates a check that no entry of `checks` in a `healthy` report has a status that matches `words`. */
 const checkHealthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check =>
   checkEvery(
     clause,
@@ -92,7 +90,6 @@ const checkHealthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check 
     },
   );
 
-/** Returns a mismatch if a percentage is above 100, else `null`. */
 function excessivePercentage(report: unknown): Mismatch | null {
   const resources = getPath(report, "checks", "resources");
   const name = ["memory_usage_percent", "cpu_usage_percent"].find(

@@ -15,7 +15,6 @@ export const degradedChecked = probe(
   { needs: ["agents.degraded"], requests: 0, reads: true },
   async ({ client, given }) => {
     const report = await client.health(given["agents.degraded"]);
-    // Two more health responses give more evidence to the checks that judge every one.
     for (let more = 0; more < 2; more += 1) await client.health(given["agents.degraded"]);
     return { report };
   },

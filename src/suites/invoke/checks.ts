@@ -100,7 +100,6 @@ const judgeExecutionTime = ({ exchange, clockAfterMs }: TimedExchange) => {
 const judgeMistake = (rejected: Exchange, control: Exchange, status: number, code: ErrorCodeName | null) =>
   judgeRejection(rejected, { status, code, control, isControlAccepted: isSuccess(control) });
 
-/** Whether an invoke has a `query` and, as its only parameter, a `temperature` in the documented range. */
 function hasOnlyValidTemperature(exchange: Exchange): boolean {
   const sent = sentJson(exchange.request);
   const parameters = getPath(sent, "parameters");

@@ -12,7 +12,6 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import { helloBody } from "../limits/exhaust.ts";
 
-/** An exchange, with how far the run had advanced the test clock when the exchange ended. */
 export interface TimedExchange {
   readonly exchange: Exchange;
   readonly clockAfterMs: number;
@@ -54,7 +53,6 @@ export const slowAgentInvoked = probe(
   },
 );
 
-/** Optional fields of a request body. Each has a value at the lower end of its range. */
 const minValueFields = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
@@ -63,7 +61,6 @@ const minValueFields = {
   scripts: { query: unicodeText },
 } as const;
 
-/** Optional fields of a request body. Each has a value at the upper end of its range. */
 const maxValueFields = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },

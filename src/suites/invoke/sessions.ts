@@ -12,7 +12,6 @@ import { fewRequests } from "../shared/few-requests.ts";
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
-/** Whether the body of a response contains at least one of the words. */
 export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
@@ -26,7 +25,6 @@ const repeatedElsewhere = "the agent repeats the word in another session too";
 
 const resultOf = (exchange: Exchange): string => `no such word: ${formatValue(getPath(bodyJson(exchange), "result"))}`;
 
-/** Checks that `session_id` is optional (INV-17), and that an agent remembers the calls of a session (INV-18). */
 export const sessionChecks: readonly Check[] = [
   check(
     "INV-17",

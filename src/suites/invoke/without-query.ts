@@ -60,7 +60,6 @@ const legalInvokes = memoizeByObject((all: AllExchanges): readonly LegalInvoke[]
   }),
 );
 
-/** Whether a server rejected an invoke with a 4xx status other than 429. */
 function isRejected({ exchange }: LegalInvoke): boolean {
   const status = statusOf(exchange) ?? 0;
   return status >= 400 && status < 500 && status !== 429;

@@ -28,7 +28,6 @@ function rootOf(exchange: Exchange): unknown {
   return { data: agents, pagination };
 }
 
-/** Returns the `page` and `limit` of a list request. Each is `null` if it is absent. */
 const requestedPage = memoizeByObject(
   (exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
     const requestedQuery = new URL(exchange.request.url).searchParams;
@@ -72,7 +71,6 @@ const listCases = memoizeByObject((all: AllExchanges) => {
 
 const withIsOpen = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
 
-/** Returns the pages of the list as cases to judge, except those whose content the document leaves open. */
 const pageCases = (all: AllExchanges): ClauseCase<JudgedResponse>[] =>
   listCases(all).filter(({ subject }) => !subject.isOpen);
 

@@ -48,15 +48,12 @@ function isHandle(exchange: Exchange): boolean {
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
 }
 
-/** Returns the exchanges that should have started an operation, the batch first. */
 const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
   [submitted, started].filter((each) => each !== null);
 
-/** Returns the responses that are operation handles. */
 const handlesOf = (evidence: BatchSubmitted): Exchange[] =>
   startsOf(evidence).filter((each) => isSuccess(each) && isHandle(each));
 
-/** Returns why no response is an operation handle; `null` if some response is one. */
 function missingHandle(evidence: BatchSubmitted): Unproven | null {
   if (handlesOf(evidence).length > 0) return null;
   const [refused] = startsOf(evidence).filter((each) => !isSuccess(each));
@@ -84,7 +81,6 @@ const handleRules: Readonly<
   },
 };
 
-/** Creates a check of every operation handle of the run. */
 const checkHandles = (clause: HandleClause): Check =>
   checkEvery(
     clause,

@@ -32,7 +32,6 @@ export interface BatchSubmitted {
   readonly started?: Exchange | null;
   /** GET requests for the started operation, in order. Empty if no response was a handle. */
   readonly polls: readonly Exchange[];
-  /** An invoke with the first query of the batch, as a control. */
   readonly control: Exchange;
 }
 
@@ -72,7 +71,6 @@ export const batchSubmitted = probe(
 
 const longBatch = [defaultQuery, ...queries];
 
-/** Submits a batch of three queries, because a server may build the handle of a longer batch in another way. */
 export const longBatchSubmitted = probe(
   "a batch of three queries is submitted, and followed to its end",
   {
@@ -96,7 +94,7 @@ export const longBatchSubmitted = probe(
   },
 );
 
-/** Returns the id of a started operation. `null` if the response has none, or the id cannot be part of a path. */
+/** Returns the id of a started operation. `null` if there is none, or it cannot be part of a path. */
 export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
@@ -128,7 +126,6 @@ function isPending(poll: Exchange): boolean {
   return statusOf(poll) === 429 || (typeof state === "string" && pendingStatus.test(state));
 }
 
-/** Returns the `status` of an operation; `undefined` if the response has none. */
 export function stateOf(poll: Exchange): unknown {
   return isSuccess(poll) ? getPath(fieldsOf(poll, operationHandleFields), "status") : undefined;
 }
@@ -153,7 +150,6 @@ export function checkUrlsOf({ request: { url } }: Exchange, operationId: string)
   ]);
 }
 
-/** Number of queries in the batch of {@link longBatchCounted}. */
 export const batchLength = 11;
 
 /** A batch of eleven queries, and reads of usage before and after it. */
@@ -161,7 +157,6 @@ export interface LongBatch {
   readonly before: Exchange;
   readonly submitted: Exchange;
   readonly after: Exchange;
-  /** Deliveries of `agent.completed` for the queries of the batch. */
   readonly completed: readonly Delivery[];
 }
 

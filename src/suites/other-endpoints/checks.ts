@@ -30,7 +30,6 @@ const agentDetailsRead = probe(
   }),
 );
 
-/** Fields of an agent's record. They distinguish the record from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
 /** Returns all records of agents that the target has sent, in its list and under the agent's own path. */
@@ -40,7 +39,7 @@ function recordsIn({ read, listing }: EvidenceOf<typeof agentDetailsRead>): unkn
   return [...detail, ...(Array.isArray(agents) ? agents : [])];
 }
 
-/** Returns the distinct values of some fields in the records. Each value comes with the name of its field. */
+/** Returns the distinct values of these fields, each with the name of its field. */
 const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
   ...new Set(
     records.flatMap((record) =>

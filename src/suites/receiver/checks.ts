@@ -133,7 +133,6 @@ const observationChecks = [
   ),
 ];
 
-/** The checks of a webhook receiver. */
 export const receiverSuite: Suite = suite("Receiving deliveries", [
   ...acceptanceChecks,
   ...refusalChecks,

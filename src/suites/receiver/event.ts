@@ -15,18 +15,15 @@ export interface DeliveryEvent {
   readonly deployment_id?: string;
 }
 
-/** Text of most events, in ASCII. */
 export const asciiText = "How is the weather in Berlin?";
 /** Text that finds a receiver which decodes the body before it checks the signature. */
 export const textOutsideAscii = "Grüße aus 東京: 🙂 \u2028 ½";
 
-/** Options of an event. Default: plain text, created now. */
 interface EventOptions {
   readonly text?: string;
   readonly created?: Date;
 }
 
-/** Creates an event with a new id. */
 export function createEvent(
   type: string,
   { agent }: Pick<DeliverySender, "agent">,
@@ -86,7 +83,6 @@ function reversed(value: unknown): unknown {
 export const deliverySignature = (body: string, secret: string): string =>
   createHmac("sha256", Buffer.from(secret, "utf8")).update(body, "utf8").digest("hex");
 
-/** Returns a header line that carries a signature. */
 export const signatureHeader = (signature: string): Header => [headerNames.deliverySignature, signature];
 
 /** Returns a signature in which every digit is wrong. */

@@ -15,7 +15,6 @@ import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sende
 import type { Pace } from "../../wire/pace.ts";
 import { deliveryProbe } from "../../run/probe.ts";
 
-/** Sends a body with its correct signature. */
 const sendSigned = (
   sender: DeliverySender,
   what: string,
@@ -29,7 +28,6 @@ const sendSigned = (
     ...(pace && { pace }),
   });
 
-/** Adds the number of the webhook to the name of a case, if there are several webhooks. */
 const nameWithWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
   secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
 
@@ -54,7 +52,6 @@ export const controlDelivered = deliveryProbe("a rightly signed delivery is sent
   ),
 );
 
-/** Sends one event as several JSON texts, each with its correct signature. */
 export const formsDelivered = deliveryProbe("rightly signed deliveries are sent in several JSON texts", (sender) => {
   const event = (text?: string) => createEvent(usualType(sender), sender, text === undefined ? {} : { text });
   const forms: readonly [what: string, body: string][] = [
@@ -81,7 +78,6 @@ export const typesDelivered = deliveryProbe("a delivery of each event type is se
   sendInSequence(sender.events, (type) => sendSigned(sender, type, compactJson(createEvent(type, sender)))),
 );
 
-/** Sends deliveries with a wrong signature for each secret. Each signature is wrong in its own way. */
 export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries are sent", async (sender) => {
   const sent: SentDelivery[] = [];
   for (const [at, secret] of sender.secrets.entries()) {
@@ -148,7 +144,6 @@ export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (send
   sendSigned(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
 );
 
-/** Sends a body in 40 pieces without pauses, and a body in 8 pieces over about two seconds. */
 export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
   const paces: readonly [what: string, pace: Pace][] = [
     ["a body in 40 pieces", { pieces: 40, pauseMs: 0 }],

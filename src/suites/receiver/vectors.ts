@@ -10,7 +10,7 @@ import {
   deliverySignature,
 } from "./event.ts";
 
-/** Secrets of many shapes. The HMAC key is always the secret's UTF-8 text, even if the secret looks encoded. */
+/** Secrets of many shapes. The HMAC key is always their UTF-8 text, even if they look encoded. */
 const secrets: Readonly<Record<string, string>> = {
   text: "correct horse battery staple",
   "looks like hexadecimal": "3b6fd5a0c1e29487aa10bb42cc93dd74",
@@ -53,7 +53,6 @@ const timestamp = "1893553445";
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 
-/** Combines every entry of one table with every entry of another table, and joins their names. */
 const pairsOf = <A, B>(
   ones: Readonly<Record<string, A>>,
   others: Readonly<Record<string, B>>,

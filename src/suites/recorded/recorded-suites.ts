@@ -10,7 +10,6 @@ import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
 
 /** Says which facts a recording of traffic contains. Some checks need facts that not every recording has. */
 export interface RecordingContents {
-  /** Whether the recording shows when each request was sent and answered. */
   readonly times: boolean;
   /** Whether the recording shows when each event of a stream arrived. */
   readonly eventTimes: boolean;
@@ -20,10 +19,8 @@ export interface RecordingContents {
   readonly clock: boolean;
 }
 
-/** A recording that contains everything. */
 export const completeRecording: RecordingContents = { times: true, eventTimes: true, keys: true, clock: true };
 
-/** Reason to skip a check that needs requests which only a probe sends. */
 const notInRecordings = "a recording of other traffic does not show this";
 
 /** Why a check cannot judge a recording: it lacks a fact, or other clients may have used the key. */
@@ -59,7 +56,6 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
   "USE-10": "keys",
 };
 
-/** The ids of all checks that are skipped for some or all recordings. */
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
 /** Returns the suites of a server for a recording, without checks that need requests of their own or a missing fact. */
@@ -105,7 +101,6 @@ function withoutNeeds(finding: Finding | Observation): Finding | Observation {
 
 const namesTier = (needs: Enabler | null): boolean => needs !== null && JSON.stringify(needs).includes('"tier"');
 
-/** Splits the probes of a check: those that only read recorded exchanges, and the names of all others. */
 function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, others: readonly string[]] {
   const entries = Object.entries(probes);
   return [
@@ -126,7 +121,6 @@ const skipped = (check: Check, reason: string): Check => ({
   judge: () => unproven(reason),
 });
 
-/** Thrown if a check reads the evidence of a probe that did not run. */
 class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }

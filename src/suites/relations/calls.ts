@@ -14,7 +14,6 @@ import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
 import { type ComparedPair, relation } from "./relation.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 
-/** A successful invoke or an opened stream, with the `usage` that it reported. */
 interface Call extends ComparedPair {
   readonly second: Exchange;
   readonly usage: unknown;
@@ -105,7 +104,6 @@ const sharedRules = [
 /** Endpoints without a field `status` of their own. A `status` of `error` belongs to the generic envelope there. */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
-/** Describes the part of a body that reports a failure; `null` if there is none. */
 function errorPartOf(body: unknown): string | null {
   if (getPath(body, "status") === "error") return "`status` `error`";
   const code = getPath(body, "error", "code");

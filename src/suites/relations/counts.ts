@@ -87,7 +87,7 @@ interface UsagePair extends ComparedPair {
   readonly second: Exchange;
 }
 
-/** Pairs each read of usage with the next read by the same key. Leaves out pairs that overlap in time. */
+/** Pairs each read of usage with the next one of the same key, unless they overlap. */
 const usagePairs = (all: AllExchanges): UsagePair[] =>
   splitAtReturns(successesOf(all, "usage"), all).flatMap((reads) =>
     [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
@@ -139,7 +139,6 @@ function minuteLimitPairs(
   return pairs;
 }
 
-/** Whether the number in a `Limit` header is the limit per minute, with or without the burst. */
 const isOfMinute = (limit: number, { perHour, perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (limit !== perHour && (burst === null ? limit > perMinute : limit === perMinute + burst));
 

@@ -34,7 +34,6 @@ const noPair = unproven("no delivery of `agent.completed` can be matched with a 
 const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
-/** Creates a check that compares each delivery with the response to the request that the delivery reports. */
 const checkReports = (
   clause: "HOOK-42" | "HOOK-43",
   as: string,
@@ -209,13 +208,10 @@ export const deliveryRelations = [
 
 const betweenStream = "delivery and `done` of a stream";
 
-/** Minimum quotient of the delivered duration and the duration in `done` if the delivered one is in milliseconds. */
-const minMillisecondsFactor = 700;
-/** Maximum quotient of the delivered duration and the duration in `done` if the delivered one is in milliseconds. */
-const maxMillisecondsFactor = 1400;
+/** Bounds of the quotient of the delivered duration and the one in `done` if the delivered one is in milliseconds. */
+const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
 /** Maximum distance of the quotient from 1000 if the stream may have taken as many seconds as delivered. */
 const maxFactorError = 0.001;
-/** Tolerance for clocks, in seconds. */
 const clockSeconds = 0.05;
 
 /** The duration of one stream in seconds, as reported by its delivery and by its `done` event. */
@@ -227,7 +223,6 @@ interface ComparedTimes {
   readonly mayBeRounded: boolean;
 }
 
-/** Returns the two durations of each stream. Leaves out streams with a duration of 0. */
 function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[] {
   const isWhole = (seconds: unknown): boolean => typeof seconds !== "number" || Number.isInteger(seconds);
   const roundsAll = eventsOfType(arrived.deliveries, "agent.completed").every((each) =>
@@ -259,7 +254,6 @@ function shortStreamMismatch({ pair, delivered, done, mayBeRounded }: ComparedTi
   return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${delivered}` };
 }
 
-/** Checks that the delivery of a short stream reports its duration in seconds, as `done` does. */
 export const streamTimesCheck = checkEvery("HOOK-42", on, {
   as: "execution_time of short streams",
   since: "1.2",

@@ -19,12 +19,10 @@ export interface ReportedExecution extends ComparedPair {
   readonly tookMs: number;
 }
 
-/** Returns the object with the fields of an invoke's response, at the top level or in the envelope. */
 export const invokeFields = (exchange: Exchange): unknown => fieldsOf(exchange, ["result", "usage", "metadata"]);
 
 const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchange), "metadata", "request_id");
 
-/** Returns a field of a delivery's `data`. */
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
 /** Returns the deliveries of `agent.completed` and `agent.failed`, the only events whose data the document shows. */
@@ -60,7 +58,7 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
 
 const uuidPattern = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Returns the UUID that a probe put into a query to recognize its delivery. `undefined` if the query has none. */
+/** Returns the UUID that a probe put into a query to recognize its delivery. */
 function markerOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
   return typeof query === "string" ? query.match(uuidPattern)?.[0] : undefined;

@@ -15,10 +15,9 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.1";
 
-/** Invokes of a degraded agent, and health responses from before and after the invokes. */
 export interface DegradedInvoked {
   readonly before: Exchange;
-  /** Invokes of the degraded agent: one, or two if the first failed. */
+  /** One invoke, or two if the first failed. */
   readonly invoked: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -69,7 +68,6 @@ export const slowWithWebhook = probe(
   },
 );
 
-/** Maximum time by the target's clock to wait for an agent's timeout. */
 const maxTimeoutMs = 60_000;
 const timeoutStepMs = 5000;
 
@@ -92,12 +90,10 @@ export const timedOutInStream = probe(
   }),
 );
 
-/** A session that is interrupted by other sessions, and a question that follows in it. */
 export interface InterleavedSession {
   /** Words of earlier calls of the session. Any agent may repeat its latest query, so that one does not count. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
-  /** The response to the question for one of the words in `texts`. */
   readonly response: Exchange;
 }
 
@@ -108,7 +104,6 @@ export interface SessionsAtOnce {
   readonly third: InterleavedSession;
 }
 
-/** Holds three sessions whose calls alternate. */
 export const sessionsAtOnce = probeIfManyRequests(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
   { needs: ["agents.remembering"], requests: 6, since },
@@ -136,7 +131,6 @@ const pageCount = 3;
 /** Largest `limit` that the probe requests. A target may reject a larger one. */
 const maxLimit = 20;
 
-/** Reads all pages of the list, but at most three. Returns none if the main key has a small limit per minute. */
 export const everyPageListed = probe(
   "all agents are listed on three pages",
   { requests: (target) => (hasFewRequests(target) ? 0 : pageCount), reads: true, since },

@@ -13,21 +13,18 @@ export interface ComparedPair {
 }
 
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
-  /** Suffix of the check's id, which begins with the clause. */
   readonly as?: string;
   /** Additional probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
-  /** Name of the pairs in two or three words, for the coverage table of the report. */
+  /** Two or three words for the coverage table of the report. */
   readonly between: string;
-  /** Finds all pairs of the run. */
   readonly pairs: (evidence: E) => readonly T[];
   /** Compares a pair. Returns the mismatch, `null` if the messages agree, or `undefined` if the pair proves nothing. */
   readonly judge: (pair: T) => Mismatch | null | undefined;
-  /** Finding if no pair proves anything. */
   readonly otherwise: Finding<R> | ((evidence: E) => Finding<R>);
 }
 
-/** Name of the row in the report's coverage table that counts compared pairs. */
+/** The row of the coverage table that counts compared pairs. */
 export const comparedPairs = "pairs compared";
 
 /** Creates a check that compares two messages: every pair in the run, whichever probe caused them. */

@@ -84,7 +84,6 @@ export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean
   return shape === "top-level" || shape === "envelope";
 };
 
-/** Returns the responses of an endpoint that have status 200 and a JSON body. */
 const responsesOf = (endpoint: OpenEndpoint, all: AllExchanges): Exchange[] =>
   exchangesOf(all, endpoint).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);
 
@@ -96,7 +95,6 @@ function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): ResponseShape {
   return isWithin(body, isOwn) ? "elsewhere" : null;
 }
 
-/** Whether an object with the endpoint's fields lies one or two levels inside the body. */
 const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2): boolean =>
   isObject(body) &&
   Object.values(body).some(

@@ -3,7 +3,6 @@ import { agentPath, type SendOptions } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
 import { hasStatus, isSuccess, describeNonJson, isComplete } from "../shared/response.ts";
 
-/** Unusual spellings of one request. All of them mean the same. */
 const spellings = {
   whiteSpace: { text: '\n\t{ \r\n  "query"\t:\n"Hello."  } \r\n' },
   keyOrder: { text: '{"parameters":{},"query":"Hello."}' },
@@ -20,7 +19,6 @@ export interface SpellingResult {
   readonly apart: Partial<Readonly<Record<Spelling, Exchange>>>;
 }
 
-/** Whether an invoke succeeded and its whole response arrived. */
 export const isCompleteSuccess = (exchange: Exchange): boolean => isSuccess(exchange) && isComplete(exchange);
 
 export const invokedInOtherSpellings = probe(
@@ -75,7 +73,6 @@ export const invokedWithoutJson = probe(
   },
 );
 
-/** The exchanges in which the pre-flight discovery read the list and usage. */
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
@@ -99,7 +96,6 @@ export const discoveryReads = probe(
   },
 );
 
-/** Returns two more URLs to try: one without the version segment, and one with `/v2`. */
 function pathsElsewhere(url: string, baseUrl: string): string[] {
   const prefix = new URL(baseUrl).pathname.replace(/\/v1\/?$/, "");
   return ["", "/v2"].map((version) => `${prefix}${version}${url.slice(baseUrl.length)}`);

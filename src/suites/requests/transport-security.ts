@@ -25,7 +25,7 @@ local.addSubnet("fe80::", 10, "ipv6");
 /** Host names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`). */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
-/** Whether a URL's host is this machine or in a private network: loopback, link-local, private, unspecified, or a local name. */
+/** Whether a URL's host is this machine, in a private network, or a local name. */
 export function isLocalAddress(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -34,10 +34,8 @@ export function isLocalAddress(url: string): boolean {
   return local.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-/** The target's address and certificate. */
 export interface TargetAddress {
   readonly listing: Exchange;
-  /** Certificate of an `https:` address; `null` for any other address. */
   readonly certificate: CertificateInspection | null;
 }
 

@@ -23,7 +23,6 @@ import { requestHeaderValues } from "../../evidence/client-call.ts";
 export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
 export type CoreEndpoint = (typeof coreEndpoints)[number];
 
-/** All requests of a run and their responses. */
 export interface AllExchanges {
   readonly exchanges: readonly Exchange[];
   /** Names of the keys without restriction: every endpoint must accept them. */
@@ -96,11 +95,9 @@ export const endpointOf = (requested: Pick<Exchange, "request">, all?: Paths): E
 
 const byEndpoint = memoizeByObject((all: AllExchanges) => Map.groupBy(all.exchanges, (each) => endpointOf(each, all)));
 
-/** Returns the exchanges of an endpoint in the order of the run. */
 export const exchangesOf = (all: AllExchanges, endpoint: EndpointName): readonly Exchange[] =>
   byEndpoint(all).get(endpoint) ?? [];
 
-/** Returns the successful responses of an endpoint in the order of the run. */
 export const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
   exchangesOf(all, endpoint).filter(isSuccess);
 
@@ -146,7 +143,6 @@ export const endpointsWithControl = memoizeByObject((all: AllExchanges): Readonl
   ),
 );
 
-/** Returns the endpoints with at least one successful response. */
 const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.exchanges.filter(isSuccess), all));
 
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>

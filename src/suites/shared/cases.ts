@@ -14,12 +14,10 @@ import { type Enabler, need } from "../../run/skip-reason.ts";
 import { errorStatuses } from "../../spec/errors.ts";
 import { coverageProbe } from "./coverage-probe.ts";
 
-/** A response whose fields a check judges. */
 export interface JudgedResponse {
   readonly exchange: Exchange;
   /** The object that contains the endpoint's fields: the body itself, or an object inside the envelope. */
   readonly root: unknown;
-  /** Maximum duration of the request by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
@@ -49,7 +47,6 @@ const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknow
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
 
-/** Whether the target sent the whole body and the evidence keeps all of it. */
 const isWhole = (exchange: Exchange): boolean =>
   isComplete(exchange) && exchange.answer.kind === "answered" && exchange.answer.body.kind !== "cut";
 
@@ -98,7 +95,6 @@ function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;
 }
 
-/** Returns the cells of these endpoints and statuses, without combinations that the document excludes. */
 export const responseCells = (
   statuses: readonly number[],
   endpoints: readonly EndpointName[] = endpointNames,

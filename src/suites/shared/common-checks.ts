@@ -18,7 +18,6 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
   return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
 }
 
-/** Endpoints whose only successful status in the document is 200. */
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
 /** Creates a check that every success of an endpoint has status 200, except requests that the document leaves open. */
@@ -63,7 +62,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /** An additional rule for each message that has the required fields. */
   readonly judge?: (subject: T) => Mismatch | null;
-  /** The field whose presence decides the clause's reading. Default: the clause's first field in the table. */
+  /** Default: the first field of the clause in the table. */
   readonly presencePath?: string;
   readonly as?: string;
   readonly noun?: string;

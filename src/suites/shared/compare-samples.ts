@@ -44,7 +44,6 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** A sample, with whether its request overlapped in time with other requests of the same key. */
 interface OrderedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this one was sent. */

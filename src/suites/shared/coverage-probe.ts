@@ -16,7 +16,6 @@ import { fillAgentId } from "../operations/probes.ts";
 
 /** A request for a cell of the coverage matrix (an endpoint and a status) that other probes may have left uncovered. */
 interface CoverageRequest {
-  /** The cell that the response is expected to cover. */
   readonly cell: Cell;
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
@@ -69,7 +68,6 @@ export const coverageProbe = probe(
   },
 );
 
-/** Whether the request can be skipped according to its `unless`. */
 function isNeedless(
   { cell, method, path, text, unless }: CoverageRequest,
   exchanges: readonly Exchange[],

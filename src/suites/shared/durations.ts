@@ -29,7 +29,6 @@ export function judgeDuration(
 /** Maximum time from an advance of the target's clock until the run has recorded it. */
 const recordedWithinMs = 50;
 
-/** Sorts exchanges in the order of sending. The result is cached, because several checks need it. */
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };

@@ -5,12 +5,11 @@ import { need } from "../../run/skip-reason.ts";
 import { type ErrorCodeName, errorCodes } from "../../spec/errors.ts";
 import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
-/** The status and code that a wrong request must get, with a correct request to compare. */
 export interface ExpectedRejection {
   readonly status: number;
   /** The expected error code. `null` accepts any code, except one that the document defines for another status. */
   readonly code: ErrorCodeName | null;
-  /** The exchange of the same request without its mistake, as a control. */
+  /** The same request without its mistake. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
@@ -39,7 +38,6 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
   return typeof code === "string" && Object.hasOwn(errorCodes, code) && documented[code]?.status !== status;
 }
 
-/** Words that show that an error message is about the receiver's URL. */
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**

@@ -107,7 +107,6 @@ const typeNames: Readonly<Record<string, string>> = {
   array: "an array",
 };
 
-/** Describes the value that a schema expected where an issue occurred. */
 function expectedBy(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return typeNames[issue.expected] ?? issue.expected;
   if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;

@@ -23,7 +23,6 @@ const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 /** A query that asks the agent to repeat the marked words. */
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
-/** A word that a response repeats incorrectly. */
 export interface Corruption {
   readonly word: string;
   readonly received: string;
@@ -31,7 +30,6 @@ export interface Corruption {
 
 /** The words of {@link unicodeText} that a response repeats. */
 export interface EchoedText {
-  /** Number of words that the response contains, intact or corrupted. */
   readonly found: number;
   readonly corruptions: readonly Corruption[];
 }

@@ -80,13 +80,11 @@ const judgeExecutionTime = ({ exchange, clockAfterMs }: Pick<TimedStream, "excha
     : unproven("there is no `done` event with an `execution_time`");
 };
 
-/** Returns the `session_id` of a request; `undefined` if absent. */
 function requestedSession({ request }: Exchange): string | undefined {
   const session = getPath(sentJson(request), "session_id");
   return typeof session === "string" ? session : undefined;
 }
 
-/** Whether the `done` event reports tokens that the agent generated. */
 const hasGenerated = (exchange: Exchange): boolean =>
   readEvents(exchange, "done").some(({ data }) => Number(getPath(data, "usage", "completion_tokens")) > 0);
 

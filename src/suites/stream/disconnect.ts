@@ -87,7 +87,6 @@ const disconnected = probe(
   },
 );
 
-/** Waits until each stream has sent its first event. Returns `false` if that takes too long. */
 async function awaitFirstEvents(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
   const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
   const timeout = sleep(target.clock === null ? maxOpeningMs : maxOpeningMs / 5, false);

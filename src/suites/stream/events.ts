@@ -55,7 +55,6 @@ export function readEvents(
 }
 
 interface EventCase {
-  /** The event's data. */
   readonly root: ReadEvent["data"];
   /** Maximum duration of the event's stream by the target's clock, in milliseconds. */
   readonly tookMs: number;

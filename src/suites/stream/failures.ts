@@ -27,7 +27,6 @@ export function missingStream(exchange: Exchange) {
   return isWellNamed(exchange) ? null : unproven("the stream has event names that are not in the document");
 }
 
-/** Whether the server closed the connection without a response. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
 /** Creates a check of the fields of every `error` event. The probe `asked` causes at least one. */
@@ -44,7 +43,6 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** Returns a field of a stream's first `error` event. `undefined` if the stream has no such event or field. */
 const errorFieldOf = (exchange: Exchange, name: string): unknown =>
   getPath(readEvents(exchange, "error")[0]?.data, name);
 

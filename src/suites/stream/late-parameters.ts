@@ -36,7 +36,6 @@ const resumedStreamCount = 2;
 const readCountAfter = 4;
 const lastIndex = 100_000;
 
-/** A stream whose request asked to resume after the last chunk. */
 interface ResumedPastEnd {
   readonly pastTheEnd: Exchange;
 }

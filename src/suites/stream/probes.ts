@@ -186,7 +186,6 @@ export const streamedAsJson = probe(
   }),
 );
 
-/** All event streams of the run, from any probe. */
 export interface AllStreams {
   readonly streams: readonly Exchange[];
   /** Ids of streams whose agent fails according to the target file. SSE-17 judges the end of these streams. */

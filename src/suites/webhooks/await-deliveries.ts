@@ -19,7 +19,6 @@ export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number =>
 
 const settleCount = 3;
 
-/** Waits for deliveries. Returns whether all of them arrived. */
 export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: RunClock): Promise<boolean> =>
   awaitQueue(
     async (realMs) =>

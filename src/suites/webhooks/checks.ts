@@ -34,7 +34,6 @@ const tooFewRequests = () => unproven("the key has few requests a minute", need(
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
-/** Returns the webhook from the response to its creation, at the top level or in the envelope. */
 function createdWebhook(exchange: Exchange): unknown {
   const body = bodyJson(exchange);
   const places = [getPath(body, "data", "result"), getPath(body, "webhook"), getPath(body, "data"), body];
@@ -75,11 +74,9 @@ const metricResponses = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => 
   ...(listed === null ? [] : [listed]),
 ];
 
-/** Returns the first metrics of the webhooks that the probe created; `null` if no response has metrics. */
 const metricsOf = (evidence: InvokedWithWebhooks): WebhookMetrics | null =>
   metricsIn(metricResponses(evidence))[0] ?? null;
 
-/** Returns all metrics in responses to paths of webhooks, from any probe. */
 function allMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): WebhookMetrics[] {
   const own = metricResponses(evidence);
   const others = all.exchanges.filter(

@@ -73,7 +73,6 @@ export interface OpenedWebhook extends RequestedWebhook {
 export const agentIdOf = ({ target }: { readonly target: Target }): string =>
   target.agents.webhooked ?? target.agents.answering ?? "";
 
-/** Opens an address at the receiver, and creates a webhook for it. */
 export async function createWebhook(
   client: Client,
   receiver: Receiver,

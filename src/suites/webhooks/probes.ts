@@ -51,10 +51,9 @@ export type Subscription =
 /** Webhooks that the run creates even if the key has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
-/** Webhooks of an invoked agent, and the deliveries to them. */
 export interface InvokedWithWebhooks {
   readonly reach: ReceiverReach;
-  /** The webhooks by name. `null` for a webhook that was not created, because the key has few requests a minute. */
+  /** `null` for a webhook that was not created, because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
@@ -64,7 +63,6 @@ export interface InvokedWithWebhooks {
   /** A webhook of another agent, which the probe does not invoke. `null` if the target has no other agent. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
-  /** All deliveries, in order of arrival. */
   readonly deliveries: readonly Delivery[];
   /** The target's list of deliveries to the webhook named `both`. `null` if that webhook's id is unknown. */
   readonly listed: Exchange | null;
@@ -162,7 +160,6 @@ export const invokedWithWebhooks = probe(
   },
 );
 
-/** Creates a webhook for an agent that the run does not invoke. Returns `null` if the target has no such agent. */
 async function createIdleWebhook(context: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
@@ -187,10 +184,9 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   return found ?? (answering === agent ? null : (answering ?? null));
 }
 
-/** Responses to malformed requests for a webhook. */
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /** A request whose `events` is a string. `null` if the key has few requests a minute. */
+  /** `null` if the key has few requests a minute. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;

@@ -27,7 +27,6 @@ type SecretKind = keyof typeof oddSecrets;
 export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 
-/** Webhooks with unusual secrets, by the kind of secret. A server may refuse some of them. */
 export type OddWebhooks<W extends RequestedWebhook = RequestedWebhook> = Readonly<Record<SecretKind, W>>;
 
 /** Creates a webhook with each kind of secret. One of them also has an unusual list of events. */
@@ -53,7 +52,6 @@ export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === se
 
 export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
 
-/** Returns the webhooks as evidence, without their address objects, which JSON cannot store. */
 export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks =>
   Object.fromEntries(oddKinds.map((kind) => [kind, requestedWebhookOf(odd[kind])])) as OddWebhooks;
 
@@ -89,7 +87,6 @@ export async function openWebhooksOfOneUrl(
   return { address, created: [await create(first), await create(second)] };
 }
 
-/** Whether the target made two webhooks. It may refuse the second one, or merge it with the first. */
 export function areTwoWebhooks([first, second]: WebhooksOfOneUrl["created"]): boolean {
   const id = webhookIdOf(first);
   return isSuccess(first) && isSuccess(second) && (id === null || id !== webhookIdOf(second));

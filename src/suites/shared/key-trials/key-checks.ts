@@ -20,9 +20,8 @@ type Expectation =
 interface KeyExpectation {
   readonly clause: ClauseId;
   readonly expects: Expectation;
-  /** Endpoints to which requests with this kind of key are sent. */
   readonly on: readonly EndpointName[];
-  /** Feature of the target that these requests need in addition to the key; `null` if they need none. */
+  /** Feature of the target that these requests need; `null` if they need only the key. */
   readonly reach: Enabler | null;
 }
 
@@ -65,7 +64,6 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
 export const keyKindsOf = (clause: ClauseId): RejectedKeyKind[] =>
   (Object.keys(rejectedKeyKinds) as RejectedKeyKind[]).filter((kind) => keyExpectations[kind].clause === clause);
 
-/** Creates the coverage matrix of some kinds of keys and the endpoints to which they are sent. */
 function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   const endpoints = new Set(kinds.flatMap((kind) => keyExpectations[kind].on));
   const where = endpoints.size === endpointNames.length ? "every published endpoint" : [...endpoints].join(", ");
@@ -130,7 +128,6 @@ export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySe
 interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
-  /** Returns the requests that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
   /** Returns a finding if an additional condition is not met. Called if no request has the verdict `violation`. */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
@@ -170,7 +167,6 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
       explainNoVerdict(judged(evidence).map(({ trial }) => trial)),
   });
 
-/** Maximum number of violations that a finding lists. */
 const maxNamed = 8;
 
 /** Describes violations, grouped by kind of key: "an expired key on list (200), usage (200); …". */

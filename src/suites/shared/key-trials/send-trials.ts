@@ -22,11 +22,10 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
 /** Existing resources, so that only the key can be wrong in a request. `null` for a resource that the run lacks. */
 export interface Fixtures {
   readonly agent: string | null;
-  /** The body of a request that creates a webhook. */
   readonly webhook: ReturnType<typeof idleWebhook> | null;
-  /** The id of a webhook that the main key created. */
+  /** The id of a webhook of the main key. */
   readonly webhookId: string | null;
-  /** The id of an operation that the main key started. */
+  /** The id of an operation of the main key. */
   readonly operationId: string | null;
   readonly batchPath: string | null;
 }
@@ -47,7 +46,6 @@ export async function prepareFixtures(context: ProbeContext, name: string): Prom
   };
 }
 
-/** Finds a successful request with the main key that started an operation at the target file's path. */
 function startedOperation({
   client,
   recorder,
@@ -85,7 +83,6 @@ export const firstSuccessOn = (
         endpointCalled(each.request.method, each.request.url, target.paths)?.endpoint === endpoint,
     );
 
-/** A request with an invalid key to one endpoint, and its response. */
 export interface KeyTrial {
   readonly kind: RejectedKeyKind;
   readonly endpoint: EndpointName;
@@ -111,7 +108,6 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
   options: { json, ...options },
 });
 
-/** Builds a request that names an existing resource. Returns `null` if there is no such resource. */
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 

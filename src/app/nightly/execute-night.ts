@@ -11,7 +11,7 @@ import { reportFolder, type Retention } from "./history-store.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import { coverageSeedOfNight } from "../../run/plan/coverage-seed.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
-import type { TrialId } from "../../report/model/trial-id.ts";
+import type { TrialId } from "../../report/model/load-results.ts";
 import type { Target } from "../../target/target.ts";
 import { judgeTarget, type RunEvents } from "../judge/judge-target.ts";
 import type { RedactedRun } from "../judge/redacted-run.ts";

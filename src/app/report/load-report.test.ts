@@ -1,6 +1,4 @@
 import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
-import { describe, expect, it } from "vitest";
-
 import { scenarioNamed } from "../../load/scenarios.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadFinding, JudgeResult } from "../../load/judge/finding.ts";
@@ -10,8 +8,9 @@ import type { Report } from "../../report/model/report.ts";
 import { runEndFromReason } from "../../report/model/verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
-import { describeInvalidTrials } from "../../report/model/trial-id.ts";
+import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { loadExitCode } from "../../cli/report/present-report.ts";
+import { describe, expect, it } from "vitest";
 
 const scenario = scenarioNamed("minute-limit") ?? never();
 function never(): never {

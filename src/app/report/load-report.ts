@@ -15,7 +15,7 @@ import {
   findingDetails as rowDetailsOf,
 } from "./assemble-report.ts";
 import type { CreatedResource, Report, ReportFinding, RowLevel } from "../../report/model/report.ts";
-import { trialInstance, trialSuite } from "../../report/model/trial-id.ts";
+import { trialInstance, trialSuite } from "../../report/model/load-results.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Target } from "../../target/target.ts";
 import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";

@@ -14,7 +14,7 @@ import {
 } from "./judge-vendor.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { AvailableEngines } from "../load/available-engines.ts";
-import { describeInvalidTrials } from "../../report/model/trial-id.ts";
+import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import {
   type LoadEvents,
   silentLoadEvents,

@@ -8,7 +8,7 @@ import {
   planLoad,
 } from "../../app/load/plan-load.ts";
 import { findEngines } from "../../app/load/available-engines.ts";
-import { describeInvalidTrials } from "../../report/model/trial-id.ts";
+import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import { k6OperatorManifest } from "../../app/load/k6-operator-manifest.ts";
 import type { RedactedLoad } from "../../app/load/save-load.ts";

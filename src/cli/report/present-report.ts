@@ -1,7 +1,7 @@
 import { appendFileSync, statSync } from "node:fs";
 
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { describeInvalidTrials } from "../../report/model/trial-id.ts";
+import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import {
   type RequestedFormats,

@@ -3,8 +3,7 @@ import { countsIn } from "../../spec/requirements.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
 import { partyOf, type Report } from "../model/report.ts";
-import type { UnpairedReason, FindingChanges, UnpairedFinding, SuiteChange } from "./comparison.ts";
-import type { LoadMetric } from "./comparison.ts";
+import type { UnpairedReason, FindingChanges, UnpairedFinding, SuiteChange, LoadMetric } from "./comparison.ts";
 
 interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly changedSuite: SuiteChange | null;

@@ -5,7 +5,8 @@ import { outcomes, type ReportFinding } from "../model/report.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { compareReports, hasCommonFindings } from "./compare-reports.ts";
 import type { Comparison, FindingChange, FindingChanges } from "./comparison.ts";
-import { categorizeChange, findingKey } from "./find-changes.ts";
+import { categorizeChange } from "./find-changes.ts";
+import { findingKey } from "../model/finding-text.ts";
 import { type RegressionKind, regressionKinds, type RegressionRules } from "./regression-rules.ts";
 
 const everything: RegressionRules = {

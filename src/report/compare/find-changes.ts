@@ -1,3 +1,4 @@
+import { findingKey } from "../model/finding-text.ts";
 import { repeatedCheck, sinceOf } from "../model/requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
 import type { Outcome, Report, ReportFinding } from "../model/report.ts";
@@ -120,10 +121,6 @@ function unpairedReasonInLoad(
   if (findings.some((other) => other.suite === suite && other.instance === instance)) return "check";
   return stopped === undefined ? "trial" : "unreached";
 }
-
-/** Returns a key of a finding from its check and its instance (such as a tier). Few reports have two findings with the same key. */
-export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
-  JSON.stringify([check, instance ?? null]);
 
 export interface PairedFindings {
   readonly pairs: readonly { readonly was: ReportFinding; readonly is: ReportFinding }[];

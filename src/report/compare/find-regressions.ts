@@ -1,3 +1,4 @@
+import { findingName } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type {
@@ -8,7 +9,7 @@ import type {
   Regression,
   UnpairedReason,
 } from "./comparison.ts";
-import { formatTrial } from "../model/trial-id.ts";
+import { formatTrial } from "../model/load-results.ts";
 import { formatMetricChange } from "./load-metrics.ts";
 import type { RegressionKind, RegressionRules, MetricRegressionKind } from "./regression-rules.ts";
 
@@ -42,7 +43,7 @@ function regressionKindOf(outcome: Outcome): RegressionKind {
 }
 
 const findingRegression = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
-  { kind, says: `${formatFindingName(finding)}: ${what}`, finding: findingReference(finding) },
+  { kind, says: `${findingName(finding)}: ${what}`, finding: findingReference(finding) },
 ];
 
 const findingReference = ({ check, clause, instance }: FindingIdentity): Regression["finding"] => ({
@@ -50,10 +51,6 @@ const findingReference = ({ check, clause, instance }: FindingIdentity): Regress
   clause,
   instance,
 });
-
-/** Formats a finding as `SSE-5/name (pro)`. */
-export const formatFindingName = ({ check, instance }: Pick<FindingIdentity, "check" | "instance">): string =>
-  `${sanitizeLine(check, 120)}${instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
 
 /** Formats a broken result on one line: expected and actual value, or the reason of an error of the harness. */
 export function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {

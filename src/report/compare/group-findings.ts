@@ -1,4 +1,4 @@
-import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import { clauseSentence } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import type { FindingIdentity } from "./comparison.ts";
@@ -32,7 +32,7 @@ export function groupByClauseAndResult<F extends FindingIdentity>(
   return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
     clause: sanitizeLine(clause, 60),
     level: members[0]?.level ?? "",
-    says: isClauseId(clause) ? clauseOf(clause).says : "",
+    says: clauseSentence(clause),
     cases: [...Map.groupBy(members, (finding) => JSON.stringify(rowsOf(finding)))].flatMap(([, alike]) => {
       const [first] = alike;
       return first === undefined ? [] : [{ checks: formatChecks(alike), rows: rowsOf(first) }];

@@ -1,9 +1,8 @@
-import type { LoadRun } from "../model/load-results.ts";
+import { type LoadRun, formatTrial } from "../model/load-results.ts";
 import type { Report } from "../model/report.ts";
 import type { Comparison, LoadMetric, MetricGroup, MetricUnit, Trial } from "./comparison.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { once } from "../../base/memoize.ts";
-import { formatTrial } from "../model/trial-id.ts";
 
 interface MetricDefinition {
   readonly name: string;

@@ -1,12 +1,11 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
-import { failureCauses } from "../model/causes.ts";
-import { isBrokenOrError } from "../model/upcoming-section.ts";
+import { failureCauses } from "../model/broken-clauses.ts";
+import { isBrokenOrError, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
-import type { ReportDocument, ReportFinding } from "../model/report.ts";
-import { clauseSentence } from "../model/report-sections.ts";
+import { clauseSentence, findingName } from "../model/finding-text.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
-import { findingName, formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
+import { formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
 
 /** Maximum number of annotations of each kind that GitHub shows for a step. */
 const maxAnnotationsPerKind = 10;

@@ -3,7 +3,7 @@ import { makeBadge } from "badge-maker";
 import type { ReportDocument, Report, Verdict } from "../model/report.ts";
 import { formatCount } from "../../base/text.ts";
 import { expiryOf } from "../statement/attestation.ts";
-import { clauseOutcomes, unexercisedMusts } from "../model/verdict.ts";
+import { unexercisedMusts, failedClauses } from "../model/verdict.ts";
 
 const verdictColours = {
   conformant: "brightgreen",
@@ -43,7 +43,7 @@ const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
 function badgeCounts({ verdict, totals, findings, unselected }: Report): string {
   if (verdict === "unreachable") return "nothing judged";
-  const broken = [...clauseOutcomes(findings)].filter(([, outcome]) => outcome === "fail").length;
+  const broken = failedClauses(findings).length;
   if (broken > 0) return `${formatCount(broken, "clause")} broken`;
   const passed = `${formatCount(totals.pass, "check")} passed`;
   const left = unexercisedMusts(findings, unselected).length;

@@ -1,10 +1,9 @@
 import { sinceOf } from "../model/requirements.ts";
 import { createPaint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { breachText } from "../model/broken-clauses.ts";
-import { trialInstance } from "../model/trial-id.ts";
+import { breachText, clauseSentence, findingName } from "../model/finding-text.ts";
+import { trialInstance } from "../model/load-results.ts";
 import { isBroken, type ReportDocument, type ReportFinding } from "../model/report.ts";
-import { clauseSentence } from "../model/report-sections.ts";
 import { evidenceContextOf } from "../reproduce/finding-evidence.ts";
 import { formatText } from "../terminal/section-lines.ts";
 import { evidenceLines, type FailureContext, findingLines } from "../terminal/failure-lines.ts";
@@ -15,10 +14,6 @@ export const plainTextContext = (document: ReportDocument): FailureContext => ({
   width: Number.POSITIVE_INFINITY,
   paint: createPaint(false),
 });
-
-/** The name of a finding: `INV-10`, or `INV-10 (pro)` for one of several instances. */
-export const findingName = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
-  sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 120);
 
 /** The title of a finding in formats that list tests: its name, and the sentence of its clause. */
 export const findingTitle = (finding: ReportFinding): string =>

@@ -1,6 +1,7 @@
 import { formatCount } from "../../base/text.ts";
-import { brokenClauses, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
 import {
+  brokenClauses,
+  type ClauseGroup,
   causeImpact,
   causeName,
   causesHeading,
@@ -8,7 +9,8 @@ import {
   causeText,
   furtherCauses,
   maxCausesShown,
-} from "../model/causes.ts";
+} from "../model/broken-clauses.ts";
+import { type DistinctFinding, findingFacts } from "../model/finding-text.ts";
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";

@@ -1,12 +1,10 @@
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import type { FailurePolicy, KnownFailure, TestStatus } from "../model/failure-policy.ts";
-import { testStatusesOf } from "../model/failure-policy.ts";
+import { type FailurePolicy, type KnownFailure, type TestStatus, testStatusesOf } from "../model/failure-policy.ts";
 import type { Outcome, ReportDocument, ReportFinding, Verdict } from "../model/report.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import {
   failureDetails,
   findingMs,
-  findingName,
   findingTitle,
   formatBreach,
   formatSkip,
@@ -14,6 +12,7 @@ import {
   harnessFailedText,
   plainTextContext,
 } from "./finding-text.ts";
+import { findingName } from "../model/finding-text.ts";
 import type { FailureContext } from "../terminal/failure-lines.ts";
 
 /**

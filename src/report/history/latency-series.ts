@@ -1,5 +1,5 @@
 import { trialIdText, type Night, type NightLoad, timesCaveat } from "./night.ts";
-import type { TrialId } from "../model/trial-id.ts";
+import type { TrialId } from "../model/load-results.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { findingKey } from "../compare/find-changes.ts";
+import { findingKey } from "../model/finding-text.ts";
 import { isExercised, type ReportDocument } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import type { Night, NightFinding } from "./night.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
-import type { TrialId } from "../model/trial-id.ts";
-import { loadResultsSchema } from "../model/load-results.ts";
+import { type TrialId, loadResultsSchema } from "../model/load-results.ts";
 import { reportSchema } from "../model/report.ts";
 
 export const nightFormat = "agent-hosting-conformance/night/2";

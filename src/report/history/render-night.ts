@@ -2,7 +2,7 @@ import type { TerminalSettings } from "../terminal/section-lines.ts";
 import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { type NightJudgement, flakyCheckOf } from "./gate/judge-night.ts";
-import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
+import { type Night, type NightLoad, countsCaveat, timesCaveat, type DamagedNight } from "./night.ts";
 import {
   brokenFindingLines,
   formatNightVerdict,
@@ -13,7 +13,6 @@ import {
   nightStatus,
 } from "./summary.ts";
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
-import type { DamagedNight } from "./night.ts";
 
 export interface NightTerminalOptions extends TerminalSettings {
   /** Number of nights in the history, including tonight. */

@@ -2,13 +2,13 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
-import { formatFindingName } from "../compare/find-regressions.ts";
+import { findingName } from "../model/finding-text.ts";
 import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
 import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
 import type { PairsOfNights } from "./pairs-of-nights.ts";
 import type { OpenFailure } from "./open-failures.ts";
-import type { TrialId } from "../model/trial-id.ts";
+import type { TrialId } from "../model/load-results.ts";
 
 /** A sentence about a result of the night. Sentences of the kinds `regression` and `slower` fail the command. */
 export interface NightLine {
@@ -43,10 +43,8 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
     ...groupByLoad(known).map((each) => line("known")(`${formatShifts(each)}: reported before, and it lasts`)),
     ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run confirmed it`)),
     ...groupByLoad(faster).map((each) => line("faster")(formatShifts(each))),
-    ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${formatFindingName(each)}: ${each.was.outcome} before`)),
-    ...flaky.map((each) =>
-      line("flaky")(`${formatFindingName(each)}: ${formatFlips(each)}; ${baselineProposal(each)}`),
-    ),
+    ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${findingName(each)}: ${each.was.outcome} before`)),
+    ...flaky.map((each) => line("flaky")(`${findingName(each)}: ${formatFlips(each)}; ${baselineProposal(each)}`)),
     ...invalidLoadLines(night).map(line("left out")),
     ...suiteChangeLines(comparison?.changedSuite ?? null).map(line("other suite")),
   ];
@@ -122,9 +120,6 @@ export function formatNightVerdict(judgement: NightJudgement, night: Night): str
 
 const maxNamedClauses = 5;
 
-const formatOpenName = ({ finding: { check, instance } }: OpenFailure): string =>
-  formatFindingName({ check, instance: instance ?? null });
-
 /** Formats since which night a finding has been broken. */
 export function formatSince({ since, isOlder }: OpenFailure, night: Night): string {
   const first = since === night.started ? "tonight" : dayOf(since);
@@ -136,7 +131,8 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
   judgement.broken
     .filter(({ finding }) => finding.outcome === "fail")
     .map(
-      (each) => `${formatOpenName(each)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
+      (each) =>
+        `${findingName(each.finding)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
 
 /** Formats the coverage of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7 nights`. */

@@ -1,58 +1,45 @@
+import { groupsBy } from "../../base/groups.ts";
+import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
+import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
-import type { LabelledValue } from "./section.ts";
-import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
-import { formatCoverage } from "./coverage.ts";
-import { formatScenarioTrials } from "./trial-id.ts";
-
-/** Findings of one check with the same result. They differ only in the instance: a tier or a load trial. */
-export interface DistinctFinding {
-  readonly finding: ReportFinding;
-  readonly instances: readonly string[];
-}
+import { own, type Text, text } from "./text.ts";
 
 /** The findings of a clause that have the same outcome. */
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the document that contains the clause. Empty for a load scenario's own demand, which the document does not state. */
+  /** Section of the document. Empty for a load scenario's own demand, which the document does not state. */
   readonly section: string;
-  /** The document's sentence. Empty for a load scenario's own demand, which the document does not state. */
+  /** The document's sentence. Empty for a load scenario's own demand. */
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
   readonly findingCount: number;
 }
 
 /** Groups the findings with this outcome by clause, in the order of the report. */
-export function groupByClause(findings: readonly ReportFinding[], outcome: Outcome): ClauseGroup[] {
-  const byClause = Map.groupBy(
+export const groupByClause = (findings: readonly ReportFinding[], outcome: Outcome): ClauseGroup[] =>
+  groupsBy(
     findings.filter((finding) => finding.outcome === outcome),
     ({ clause }) => clause,
-  );
-  return [...byClause].flatMap(([clause, members]) => {
+  ).flatMap((members) => {
+    const [{ clause, level }] = members;
     const [first, ...rest] = distinctFindingsOf(members);
     if (first === undefined) return [];
     const { section = "", says = "" } = isClauseId(clause) ? clauseOf(clause) : {};
-    const { level } = first.finding;
     return { clause, level, section, says, distinctFindings: [first, ...rest], findingCount: members.length };
   });
-}
 
-function distinctFindingsOf(findings: readonly ReportFinding[]): DistinctFinding[] {
-  const alike = Map.groupBy(findings, ({ check, expected, actual, reason, where }) =>
+const distinctFindingsOf = (findings: readonly ReportFinding[]): DistinctFinding[] =>
+  groupsBy(findings, ({ check, expected, actual, reason, where }) =>
     JSON.stringify([check, expected, actual, reason, where]),
-  );
-  return [...alike.values()].flatMap((members) => {
-    const [finding] = members;
-    const instances = members.flatMap(({ instance }) => instance ?? []);
-    return finding === undefined ? [] : [{ finding, instances }];
-  });
-}
+  ).map((members) => ({ finding: members[0], instances: members.flatMap(({ instance }) => instance ?? []) }));
 
 /** Outcomes of a broken clause, worst first. */
 export const brokenOutcomes = ["fail", "warning", "note"] as const satisfies readonly Outcome[];
 
-const levelOrder = ["must", "load", "should", "advisory"] as const;
+const levelOrder = ["must", "load", "should", "advisory"];
 
 /** A broken clause, and the outcome of its findings. */
 export interface BrokenClause {
@@ -68,81 +55,133 @@ export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenCla
       .map((group) => ({ outcome, group })),
   );
 
-const levelRank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
+const levelRank = ({ level }: ClauseGroup): number => levelOrder.indexOf(level);
 
-/** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
-export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
-  const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(happened(actual ?? reason), max)}`;
-  return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where), 300)}`;
+/** Broken clauses that probably have one cause, such as one missing header. Fixing the cause fixes all of them. */
+export interface FailureCause {
+  readonly broken: readonly [BrokenClause, ...BrokenClause[]];
+  /** Ids of clauses whose checks were skipped because one of the broken clauses is broken. */
+  readonly dependent: readonly string[];
+}
+
+/** Groups the broken clauses of a report by their probable cause: failures first, and then by harm to a client. */
+export function failureCauses({ findings }: Pick<Report, "findings">): FailureCause[] {
+  const skipped = findings.filter(({ outcome }) => outcome === "skipped");
+  return groupsBy(brokenClauses({ findings }), (each) => `${each.outcome} ${probableCauseKey(each)}`)
+    .map((broken) => ({
+      broken,
+      dependent: clausesDependentOn(new Set(broken.map(({ group }) => group.clause)), skipped),
+    }))
+    .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
 /**
- * Says what happened so that it reads on after "expected …;". A share, such as "on 9 of 12 responses: …", stands without "got", which would
- * read as if these were the good ones.
+ * Returns the probable causes of failures, for the list of what to fix first. Empty if only one clause failed, because every format shows
+ * that clause first anyway.
  */
-function happened(actual: string): string {
-  const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
-  if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;
-  return /^on \d+ of \d+ /.test(actual) ? actual : `got ${actual}`;
+export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
+  const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
+  return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
 }
 
-/** Formats a place in a file as editors and compilers do: `weather.json:3:11`. */
-const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
-  `${file}:${line}:${column}`;
+const outcomeRank = ({ broken: [{ outcome }] }: FailureCause): number => brokenOutcomes.indexOf(outcome);
+const harmRank = ({ broken }: FailureCause): number => Math.min(...broken.map(({ group }) => clientRank(group.clause)));
 
-/**
- * Returns the facts of a finding, each with a label: expected, actual, place in a file, coverage, and tiers or load trials. Leaves out
- * facts that the finding does not have.
- */
-export function findingFacts({ finding, instances }: DistinctFinding): LabelledValue[] {
-  const { expected = "", actual, reason = "", seen, load, where } = finding;
-  return [
-    { label: own("expected"), value: outside(expected, 600) },
-    { label: own("actual"), value: outside(actual ?? reason, 600) },
-    ...(where === undefined ? [] : [{ label: own("where"), value: outside(formatPlace(where), 600) }]),
-    ...(seen === undefined || seen.looked < 2
-      ? []
-      : [{ label: own("coverage"), value: outsideProse(formatCoverage(seen), 600) }]),
-    ...instanceFacts(instances, load),
-  ];
+/** Returns a text that is equal for broken clauses with the same probable cause. */
+function probableCauseKey({ group }: BrokenClause): string {
+  const { finding } = group.distinctFindings[0];
+  const endpoints = endpointsAcceptingInvalidKeys(finding);
+  if (endpoints.length > 0) return `invalid keys at ${endpoints.join(", ")}`;
+  const actual = (finding.actual ?? "").replace(/^on \d+ of \d+ [a-z]+: /, "");
+  if (actual.startsWith("missing: ")) return actual;
+  const [got] = /^\d{3}\b/.exec(actual) ?? [];
+  const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
+  if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
+  // Clauses broken in another way have the same cause if the same exchange shows them.
+  return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
-function instanceFacts(instances: readonly string[], load: ReportFinding["load"]): LabelledValue[] {
-  if (load !== undefined)
-    return [{ label: own("under"), value: outside(formatScenarioTrials(load.scenario, instances), 600) }];
-  if (instances.length === 0) return [];
-  const tiers = instances.map((instance) => outside(instance, 40));
-  return [{ label: own("with"), value: text`${own(instances.length === 1 ? "tier" : "tiers")} ${joinTexts(tiers)}` }];
+/** Returns the endpoints at which a finding is broken, if it is broken only by requests without a valid key. */
+function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
+  const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
+  return broken.every(({ kind }) => kind in rejectedKeyKinds)
+    ? [...new Set(broken.map(({ of }) => of))].toSorted()
+    : [];
 }
 
-/** Sentences on why a broken clause matters to a client, by the prefix of the clause's id. */
+/** Returns the clauses whose checks were skipped, with a reason that names one of these broken clauses. */
+const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] =>
+  clausesOf(
+    skipped.filter(
+      ({ clause, reason = "" }) =>
+        !broken.has(clause) && [...reason.matchAll(/\b[A-Z]{3,4}-\d+\b/g)].some(([id]) => broken.has(id)),
+    ),
+  );
+
+/** Names the broken clauses of a cause, such as `INV-10, ERR-1 and 3 more`. */
+export const causeName = ({ broken }: FailureCause): Text =>
+  clauseNames(
+    broken.map(({ group }) => group.clause),
+    4,
+  );
+
+/** Says in one sentence what was expected and what happened. */
+export const causeText = ({ broken: [{ group }] }: FailureCause): Text =>
+  breachText(group.distinctFindings[0].finding, 200);
+
+/** Says why the cause matters to a client, and which clauses could not be judged because of it. */
+export function causeImpact({ broken: [{ group }], dependent }: FailureCause): Text {
+  const impact = own(clauseImpact(group));
+  return dependent.length === 0 ? impact : text`${impact} Not judged because of it: ${clauseNames(dependent, 3)}.`;
+}
+
+/** Maximum number of causes in the list of what to fix first, in every format. */
+export const maxCausesShown = 5;
+
+/** Returns how many causes the list of what to fix first leaves out, such as `2 more causes`; `null` if none. */
+export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
+  causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");
+
+/** Returns the heading of a list of causes: `To fix: 3 causes`, or `Fix first: 5 of 9 causes`. */
+export const causesHeading = (causes: readonly FailureCause[]): string =>
+  causes.length <= maxCausesShown
+    ? `To fix: ${formatCount(causes.length, "cause")}`
+    : `Fix first: ${maxCausesShown} of ${causes.length} causes`;
+
+/** For each prefix of clause ids, why a breach matters to a client. The prefix whose breach harms a client most comes first. */
 const impactsByPrefix: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",
-    CFG: "The service reads an agent from this file. A wrong field stops the deployment or is ignored.",
     REQ: "Every client library builds its requests by these rules, so every client is affected.",
     AUTH: "Keys alone decide who is let in, and what a refused client is told.",
-    KEY: "Customers hand out restricted keys and trust that these cannot do more.",
-    ERR: "Clients decide by status, code and body whether to retry, to repair the request or to give up.",
     INV: "Every client calls invoke, and its response is parsed by code, not read by people.",
     SSE: "Stream readers act on each event as it comes. A missing or malformed event hangs or breaks them.",
+    ERR: "Clients decide by status, code and body whether to retry, to repair the request or to give up.",
+    KEY: "Customers hand out restricted keys and trust that these cannot do more.",
+    LIM: "Customers pay for this allowance, and it protects other customers.",
+    HDR: "Clients pace themselves by these headers. Wrong headers make them send too much or wait for nothing.",
+    HOOK: "Receivers drop, duplicate or distrust deliveries that are not as published.",
+    WHK: "Without a working webhook a customer does not learn what its agents did.",
     HLT: "Monitors and load balancers take agents in and out of service by this response.",
     LST: "Clients page through agents by these numbers. Wrong numbers make them miss agents or see them twice.",
     USE: "Customers control their spending by this report.",
-    WHK: "Without a working webhook a customer does not learn what its agents did.",
-    HOOK: "Receivers drop, duplicate or distrust deliveries that are not as published.",
-    ALR: "An alert that does not fire is noticed only when the limit is hit.",
     OPS: "Clients poll long-running work by this handle and have no other way to its result.",
     BAT: "Clients that submit in batches depend on this form.",
-    HDR: "Clients pace themselves by these headers. Wrong headers make them send too much or wait for nothing.",
-    LIM: "Customers pay for this allowance, and it protects other customers.",
+    ALR: "An alert that does not fire is noticed only when the limit is hit.",
     VER: "The version tells clients what they talk to.",
     OTH: "Clients that use this endpoint are affected.",
+    CFG: "The service reads an agent from this file. A wrong field stops the deployment or is ignored.",
   }),
 );
 
-/** Returns a sentence on why a failure of the finding's clause matters to a client. */
-export function clauseImpact({ clause, level }: Pick<ReportFinding, "clause" | "level">): string {
+const prefixOf = (clause: string): string => clause.replace(/-.*/, "");
+const prefixRanks = new Map([...impactsByPrefix.keys()].map((prefix, at) => [prefix, at]));
+
+/** Ranks a clause by how much its breach harms a client. The lowest rank is the worst. */
+export const clientRank = (clause: string): number => prefixRanks.get(prefixOf(clause)) ?? prefixRanks.size;
+
+/** Returns a sentence on why a breach of the clause matters to a client. */
+function clauseImpact({ clause, level }: ClauseGroup): string {
   if (level === "load") return "The document does not state it, but clients need it from a service under load.";
-  return impactsByPrefix.get(clause.replace(/-.*/, "")) ?? "Clients are written against this sentence of the document.";
+  return impactsByPrefix.get(prefixOf(clause)) ?? "Clients are written against this sentence of the document.";
 }

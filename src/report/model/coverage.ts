@@ -3,12 +3,12 @@ import { joinFirst } from "../../base/text.ts";
 import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import {
-  type SectionBlock,
   cell,
-  type TableCell,
+  fact,
   type LabelledValue,
-  factsBlock,
   type Section,
+  type TableBlock,
+  type TableCell,
   textColumns,
 } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
@@ -133,10 +133,10 @@ export function coverageSection({ findings }: Pick<Report, "findings">): Section
     name: "coverage",
     title: "Coverage",
     blocks: [
-      ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusTableLead),
-      ...matrixTable("with key", "Requests by kind of key", byKey, keyTableLead(byKey)),
-      ...factsBlock({ facts: otherRows(rows).map(eventsFact) }),
-      ...factsBlock({ prefix: "not observed  ", facts: requirementFacts(rows) }),
+      matrixTable("responses", "Responses checked", statusMatrix(rows), statusTableLead),
+      matrixTable("with key", "Requests by kind of key", byKey, keyTableLead(byKey)),
+      { kind: "facts", facts: otherRows(rows).map(eventsFact) },
+      { kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) },
     ],
   };
 }
@@ -152,15 +152,14 @@ function combinationsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
 ): LabelledValue {
-  const label = own(name);
   const share = (part: number): Text => own(`${formatNumber(Math.round((100 * part) / Math.max(1, total)))} %`);
   const coveredText = own(`${formatNumber(covered)} of ${formatNumber(reachable)} within reach`);
-  if (cut.length === 0) return { label, value: coveredText };
+  if (cut.length === 0) return fact(name, coveredText);
   const needs = cut.map((each) => text`${outsideProse(each.needs)} (${share(each.pairs)})`);
-  return {
-    label,
-    value: text`${coveredText}; of all ${own(formatNumber(total))}, others need ${joinFirstTexts(needs, maxNamedNeeds)}`,
-  };
+  return fact(
+    name,
+    text`${coveredText}; of all ${own(formatNumber(total))}, others need ${joinFirstTexts(needs, maxNamedNeeds)}`,
+  );
 }
 
 /** Maximum number of setups to name that would enable more combinations. */
@@ -181,21 +180,13 @@ function keyTableLead({ columns }: CoverageMatrix): Text {
   );
 }
 
-function matrixTable(head: string, name: string, { columns, rows }: CoverageMatrix, lead: Text): SectionBlock[] {
-  if (rows.length === 0) return [];
-  return [
-    {
-      kind: "table",
-      name,
-      columns: [...textColumns(head), ...columns.map((column) => ({ head: column, align: "right" }) as const)],
-      rows: rows.map(({ of, cells }) => [
-        cell(outside(of, 40)),
-        ...columns.map((column) => countCell(cells.get(column))),
-      ]),
-      lead,
-    },
-  ];
-}
+const matrixTable = (head: string, name: string, { columns, rows }: CoverageMatrix, lead: Text): TableBlock => ({
+  kind: "table",
+  name,
+  columns: [...textColumns(head), ...columns.map((column) => ({ head: column, align: "right" }) as const)],
+  rows: rows.map(({ of, cells }) => [cell(outside(of, 40)), ...columns.map((column) => countCell(cells.get(column)))]),
+  lead,
+});
 
 function countCell(covered: CoverageCell | undefined): TableCell {
   switch (covered?.state) {
@@ -215,10 +206,8 @@ function countCell(covered: CoverageCell | undefined): TableCell {
 const eventsFact = ({ of, cells }: CoverageRow): LabelledValue => ({
   label: outside(of, 40),
   value: joinTexts(
-    cells.map((each) =>
-      each.state === "checked"
-        ? text`${outside(each.kind, 40)} ${each.checked}`
-        : text`${outside(each.kind, 40)} not observed`,
+    cells.map(
+      (each) => text`${outside(each.kind, 40)} ${each.state === "checked" ? each.checked : own("not observed")}`,
     ),
   ),
 });

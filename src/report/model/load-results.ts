@@ -83,3 +83,36 @@ export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 
 /** The load results of a report. */
 export type LoadResults = DeepReadonly<z.infer<typeof loadResultsSchema>>;
+
+/** The fields that identify a load trial: scenario, tier and engine. Runs with equal fields send the same load. */
+export type TrialId = Pick<LoadRun, "scenario" | "tier" | "engine">;
+
+const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
+
+/** Formats a load trial as `burst, pro, k6`. */
+export const formatTrial = (load: TrialId): string => [load.scenario, tierText(load), load.engine].join(", ");
+
+/** Formats a scenario with the tiers and engines that it ran with: `burst (free, k6; pro, k6)`. */
+export const formatScenarioTrials = (scenario: string, instances: readonly string[]): string =>
+  `${scenario} (${instances.join("; ")})`;
+
+/** The instance of a load finding: tier and engine, such as `pro, k6`. */
+export const trialInstance = (load: Pick<TrialId, "tier" | "engine">): string => `${tierText(load)}, ${load.engine}`;
+
+export const loadSuitePrefix = "Load: ";
+
+/** The field `suite` of a load finding, such as `Load: burst`. */
+export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${loadSuitePrefix}${scenario}`;
+
+/**
+ * Returns a sentence that names the first load trial with invalid measurements, and the number of others. Ignores interrupted trials.
+ * `null` if there is none.
+ */
+export function describeInvalidTrials({ load }: { readonly load?: LoadResults }): string | null {
+  const [first, ...others] = (load?.runs ?? []).filter(
+    ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",
+  );
+  if (first === undefined) return null;
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  return `Invalid, and no verdict on the target: ${formatScenarioTrials(first.scenario, [trialInstance(first)])}: ${first.validity.invalid}${more}.`;
+}

@@ -1,3 +1,4 @@
+import { clauseNames } from "./finding-text.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
@@ -6,9 +7,9 @@ import { combinationFacts } from "./coverage.ts";
 import { limitFacts } from "./proven-limits.ts";
 import { isBroken, isExercised, partyOf, type ProfileResult, type Report, type ReportFinding } from "./report.ts";
 import { requirementsOf } from "./requirements.ts";
-import { cell, factsBlock, type LabelledValue, type Section, textColumns, type Tone } from "./section.ts";
-import { joinFirstTexts, outside, own, type Text } from "./text.ts";
-import { clauseOutcomes, unexercisedMusts, whyProfileLeftOut } from "./verdict.ts";
+import { cell, type LabelledValue, type Section, textColumns } from "./section.ts";
+import { own } from "./text.ts";
+import { unexercisedMusts, whyProfileLeftOut, failedClauses, decideVerdict, verdictTones } from "./verdict.ts";
 
 /** The parts of a report from which the verdicts of its profiles follow. */
 type ProfileInput = Pick<
@@ -33,33 +34,10 @@ function profileResultOf(profile: Profile, report: ProfileInput): ProfileResult 
   const unexercised = unexercisedMusts(findings);
   const exercised = new Set(findings.filter(isExercised).map(({ clause }) => clause));
   const count = musts.filter((clause) => exercised.has(clause) && !unexercised.includes(clause)).length;
-  const broken = [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
-  const judged = judgedVerdict({
-    isBroken: broken.length > 0,
-    isStopped: report.stopped !== undefined,
-    isWhole: count === musts.length,
-  });
-  return {
-    profile,
-    verdict: whyProfileLeftOut(profile, report) ?? judged,
-    musts: musts.length,
-    exercised: count,
-    broken,
-  };
-}
-
-interface ProfileFacts {
-  readonly isBroken: boolean;
-  /** Whether the run was stopped early. */
-  readonly isStopped: boolean;
-  /** Whether every must clause of the profile was exercised. */
-  readonly isWhole: boolean;
-}
-
-function judgedVerdict({ isBroken: hasBroken, isStopped, isWhole }: ProfileFacts): ProfileResult["verdict"] {
-  if (hasBroken) return "nonconformant";
-  if (isStopped) return "incomplete";
-  return isWhole ? "conformant" : "partial";
+  const broken = failedClauses(findings);
+  const judged = decideVerdict(broken.length > 0, report.stopped !== undefined, count === musts.length);
+  const verdict = whyProfileLeftOut(profile, report) ?? judged;
+  return { profile, verdict, musts: musts.length, exercised: count, broken };
 }
 
 /** The must clauses of a profile that a check can exercise. */
@@ -86,15 +64,6 @@ function findingForProfile(profile: Profile, finding: ReportFinding): ReportFind
 export const profilesLeftOut = (report: ProfileInput, why: "not offered" | "not selected"): readonly Profile[] =>
   hasProfiles(report) ? profileNames.filter((profile) => whyProfileLeftOut(profile, report) === why) : [];
 
-const profileVerdictTones: Readonly<Record<ProfileResult["verdict"], Tone>> = {
-  conformant: "good",
-  nonconformant: "bad",
-  partial: "caution",
-  incomplete: "caution",
-  "not offered": "plain",
-  "not selected": "plain",
-};
-
 /** The table of profiles: the verdict for each, and how many of its must clauses the run exercised. */
 export function profilesSection(report: Report): Section {
   const results = profileResultsOf(report);
@@ -104,23 +73,20 @@ export function profilesSection(report: Report): Section {
     lead: own(
       "A profile is a part of the interface that a vendor may offer or leave out. It has a verdict of its own.",
     ),
-    blocks:
-      results.length === 0
-        ? []
-        : [
-            {
-              kind: "table",
-              name: "Profiles",
-              columns: [...textColumns("profile", "verdict", "must clauses exercised", "broken")],
-              rows: results.map((result) => [
-                cell(own(result.profile)),
-                cell(own(result.verdict), profileVerdictTones[result.verdict]),
-                cell(own(formatExercisedShare(result))),
-                cell(brokenClausesText(result)),
-              ]),
-            },
-            ...factsBlock({ facts: coverageFacts(report) }),
-          ],
+    blocks: [
+      {
+        kind: "table",
+        name: "Profiles",
+        columns: textColumns("profile", "verdict", "must clauses exercised", "broken"),
+        rows: results.map((result) => [
+          cell(own(result.profile)),
+          cell(own(result.verdict), verdictTones[result.verdict]),
+          cell(own(formatExercisedShare(result))),
+          cell(clauseNames(result.broken, 5)),
+        ]),
+      },
+      { kind: "facts", facts: results.length === 0 ? [] : coverageFacts(report) },
+    ],
   };
 }
 
@@ -136,9 +102,3 @@ const formatExercisedShare = ({ musts, exercised }: ProfileResult): string => {
   if (musts === 0) return "none to exercise";
   return `${exercised} of ${formatCount(musts, "clause")} (${percentOf(exercised, musts)} %)`;
 };
-
-const brokenClausesText = ({ broken }: ProfileResult): Text =>
-  joinFirstTexts(
-    broken.map((clause) => outside(clause, 60)),
-    5,
-  );

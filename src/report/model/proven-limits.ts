@@ -1,4 +1,5 @@
-import type { LabelledValue } from "./section.ts";
+import { groupsBy } from "../../base/groups.ts";
+import { type LabelledValue, fact } from "./section.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import { joinTexts, outside, own, text, type Text } from "./text.ts";
 
@@ -24,10 +25,7 @@ export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] 
 
 /** Returns a fact for each thing that a run found out about rate limits, such as the limits that were kept. */
 export const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
-  [...Map.groupBy(limits, limitResult)].map(([result, those]) => ({
-    label: own(`rate limits ${result}`),
-    value: tiersText(those),
-  }));
+  groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
 
 /** Describes what was found out about a rate limit, such as `exceeded by at most 10 %`. */
 export function limitResult(limit: ProvenLimit): string {

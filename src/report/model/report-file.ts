@@ -4,12 +4,10 @@ import { parseAs, parseJson } from "../../base/parsing.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Evidence } from "../../evidence/evidence.ts";
+import { type Evidence, evidenceSchema } from "../../evidence/evidence.ts";
 import { toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence-file.ts";
-import { evidenceSchema } from "../../evidence/evidence.ts";
-import { restoreFindingTrials } from "./trial-id.ts";
-import { reportSchema } from "./report.ts";
-import type { Report } from "./report.ts";
+import { type FindingTrial, loadSuitePrefix } from "./load-results.ts";
+import { type Report, type ReportFinding, reportSchema } from "./report.ts";
 
 /** Returns the text of `report.json`: indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
@@ -75,4 +73,22 @@ function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   const parsed = parseAs(json.value, schema);
   if (parsed.kind === "value") return parsed.value;
   throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
+}
+
+/** Fills in the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */
+function restoreFindingTrials(report: Report): Report {
+  if (report.load === undefined) return report;
+  return {
+    ...report,
+    findings: report.findings.map((finding) => {
+      const load = finding.load ?? trialFromTexts(finding);
+      return load === null ? finding : { ...finding, load };
+    }),
+  };
+}
+
+function trialFromTexts({ suite, instance = "" }: ReportFinding): FindingTrial | null {
+  const [tier, engine, ...more] = instance.split(", ");
+  if (!suite.startsWith(loadSuitePrefix) || tier === undefined || engine === undefined || more.length > 0) return null;
+  return { scenario: suite.slice(loadSuitePrefix.length), tier, engine };
 }

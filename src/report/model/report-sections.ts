@@ -1,13 +1,21 @@
-import { upcomingSection } from "./upcoming-section.ts";
+import { clausesOf, clauseNames, clauseSentence } from "./finding-text.ts";
+import { upcomingSection } from "./requirements.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
+import { groupsBy } from "../../base/groups.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { groupByClause } from "./broken-clauses.ts";
 import { coverageSection } from "./coverage.ts";
-import { loadSections } from "./load-sections.ts";
+import { loadSections, streamingSection } from "./measurement-sections.ts";
 import { profilesSection } from "./profiles.ts";
-import { streamingSection } from "./streaming-section.ts";
-import { createdKinds, type Outcome, outcomes, type Report, type ReportFinding } from "./report.ts";
+import {
+  createdKinds,
+  type Outcome,
+  outcomes,
+  type Report,
+  type ReportFinding,
+  type ReportedRecording,
+} from "./report.ts";
 import {
   type SharedCause,
   type CausesBlock,
@@ -16,8 +24,12 @@ import {
   type LabelledValue,
   findingCell,
   textColumns,
+  type Section,
+  type SectionName,
+  type TableBlock,
+  type SectionBlock,
+  fact,
 } from "./section.ts";
-import type { Section, SectionName, TableBlock } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
@@ -40,15 +52,27 @@ export function reportSections(report: Report): Section[] {
     createdSection(report),
     aboutSection(report),
   ];
-  return sections.filter(({ blocks }) => blocks.length > 0);
+  return sections
+    .map((section) => ({ ...section, blocks: section.blocks.filter(hasContent) }))
+    .filter(({ name, blocks }) => blocks.length > 0 || (name === "skipped" && report.unselected.length > 0));
+}
+
+function hasContent(block: SectionBlock): boolean {
+  switch (block.kind) {
+    case "table":
+      return block.rows.length > 0;
+    case "facts":
+      return block.facts.length > 0;
+    case "items":
+      return block.items.length > 0;
+    case "causes":
+      return block.causes.length > 0;
+  }
 }
 
 /** Returns the sections with these names, in the order of the names. */
 export const pickSections = (sections: readonly Section[], names: readonly SectionName[]): Section[] =>
   names.flatMap((name) => sections.filter((section) => section.name === name));
-
-/** Returns the document's sentence of a clause. Empty for a load scenario's own demand, which the document does not state. */
-export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 function errorsSection({ findings }: Report): Section {
   const facts = groupByClause(findings, "error").map(({ clause, distinctFindings: [{ finding }] }) => ({
@@ -59,46 +83,32 @@ function errorsSection({ findings }: Report): Section {
     name: "errors",
     title: "The harness itself failed",
     lead: own("This is not the target's fault."),
-    blocks: facts.length === 0 ? [] : [{ kind: "facts", facts }],
+    blocks: [{ kind: "facts", facts }],
   };
 }
 
 /** The recording that was judged: its exchanges, those that were left out, and what it does not show. */
 function recordingSection({ recording }: Report): Section {
-  const facts: LabelledValue[] =
-    recording === undefined
-      ? []
-      : [
-          { label: own("Recording"), value: text`${outside(recording.file, 400)}, ${outside(recording.format, 200)}` },
-          {
-            label: own("Judged"),
-            value: own(`${formatCount(recording.exchanges, "exchange")}, ${formatCount(recording.keys, "key")}`),
-          },
-          ...(recording.counted === undefined
-            ? []
-            : [
-                {
-                  label: own("Counted"),
-                  value: own(
-                    `${formatCount(recording.counted, "exchange")} more, judged and not kept: they are like those that were`,
-                  ),
-                },
-              ]),
-          ...recording.leftOut.map(({ why, exchanges }): LabelledValue => ({
-            label: own("Left out"),
-            value: text`${own(formatCount(exchanges, "exchange"))} ${outsideProse(why)}`,
-          })),
-          ...recording.gaps.map(({ what, count }): LabelledValue => ({
-            label: own("Missing"),
-            value: text`${count} ${outsideProse(what)}`,
-          })),
-        ];
   return {
     name: "recording",
     title: "The recording",
     lead: own("Other traffic was judged, and nothing was sent. A recording cannot show everything that a run does."),
-    blocks: facts.length === 0 ? [] : [{ kind: "facts", facts }],
+    blocks: [{ kind: "facts", facts: recording === undefined ? [] : recordingFacts(recording) }],
   };
+}
+
+function recordingFacts({ file, format, exchanges, keys, counted, leftOut, gaps }: ReportedRecording): LabelledValue[] {
+  const alike = (count: number): string =>
+    `${formatCount(count, "exchange")} more, judged and not kept: they are like those that were`;
+  return [
+    fact("Recording", text`${outside(file, 400)}, ${outside(format, 200)}`),
+    fact("Judged", own(`${formatCount(exchanges, "exchange")}, ${formatCount(keys, "key")}`)),
+    ...(counted === undefined ? [] : [fact("Counted", own(alike(counted)))]),
+    ...leftOut.map((each) =>
+      fact("Left out", text`${own(formatCount(each.exchanges, "exchange"))} ${outsideProse(each.why)}`),
+    ),
+    ...gaps.map(({ what, count }) => fact("Missing", text`${count} ${outsideProse(what)}`)),
+  ];
 }
 
 /** Builds the table of counts: clauses, and findings by outcome, for each section of the document and in total. Empty for a load report. */
@@ -128,7 +138,7 @@ const countFindings = (findings: readonly ReportFinding[], outcome: Outcome): nu
   findings.filter((each) => each.outcome === outcome).length;
 
 function countsRow(name: Text, findings: readonly ReportFinding[], shown: readonly Outcome[]): TableCell[] {
-  const clauses = new Set(findings.map(({ clause }) => clause)).size;
+  const clauses = clausesOf(findings).length;
   const counts = shown.map((outcome) => {
     const count = countFindings(findings, outcome);
     if (count > 0 && (outcome === "fail" || outcome === "error")) return cell(text`${count}`, "bad");
@@ -156,16 +166,15 @@ function skippedSection({ findings, unselected }: Report): Section {
       causes: groupByCause(others, ({ reason = "" }) => reason),
     },
   ];
-  const unselectedText = joinTexts(unselected.map((clause) => outside(clause, 60)));
   return {
     name: "skipped",
     title: "Skipped",
     ...(unselected.length === 0
       ? {}
       : {
-          lead: text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${unselectedText}.`,
+          lead: text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${clauseNames(unselected, unselected.length)}.`,
         }),
-    blocks: blocks.filter(({ causes }) => causes.length + unselected.length > 0),
+    blocks,
   };
 }
 
@@ -179,20 +188,18 @@ export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present
 
 /** Builds the table of readings: which one the target follows, and which others the clause allows. */
 function readingsSection({ findings }: Report): Section {
-  const clauses = [
-    ...Map.groupBy(
-      findings.filter(({ reading }) => reading !== undefined),
-      ({ clause }) => clause,
-    ),
-  ];
-  const isMinor = ([, members]: ClauseFindings): boolean =>
+  const clauses = groupsBy(
+    findings.filter(({ reading }) => reading !== undefined),
+    ({ clause }) => clause,
+  );
+  const isMinor = (members: ClauseFindings): boolean =>
     members.every(({ reading = "" }) => presenceReadings.has(reading));
   const telling = clauses.filter((each) => !isMinor(each));
   const minor = clauses.filter(isMinor);
   const minorName = `Optional fields: ${formatCount(minor.length, "reading")} that only say whether a field is there`;
-  const short = telling.map(([clause, members]) => {
+  const short = telling.map((members) => {
     const readings = readingsOf(members).map((name) => outside(name, 40));
-    return text`${outside(clause, 60)}\u00a0${joinTexts(readings, " / ")}`;
+    return text`${outside(members[0].clause, 60)}\u00a0${joinTexts(readings, " / ")}`;
   });
   const tables: TableBlock[] = [
     { kind: "table", name: "Readings followed", columns: readingColumns, rows: telling.map(readingRow) },
@@ -203,7 +210,7 @@ function readingsSection({ findings }: Report): Section {
     title: "Readings followed",
     lead: own("Where the document allows more than one behaviour, the target follows one of them throughout."),
     summary: joinFirstTexts(short, 24),
-    blocks: tables.filter(({ rows }) => rows.length > 0),
+    blocks: tables,
   };
 }
 
@@ -213,9 +220,10 @@ const readingsOf = (findings: readonly ReportFinding[]): string[] => [
   ...new Set(findings.map(({ reading = "" }) => reading)),
 ];
 
-type ClauseFindings = readonly [clause: string, findings: readonly ReportFinding[]];
+type ClauseFindings = readonly [ReportFinding, ...ReportFinding[]];
 
-function readingRow([clause, members]: ClauseFindings): TableCell[] {
+function readingRow(members: ClauseFindings): TableCell[] {
+  const [{ clause }] = members;
   const followed = readingsOf(members);
   const known: Readonly<Record<string, string>> = isClauseId(clause) ? (clauseOf(clause).readings ?? {}) : {};
   const others = Object.keys(known).filter((reading) => !followed.includes(reading));
@@ -246,7 +254,7 @@ function observationsSection({ findings }: Report): Section {
     name: "observations",
     title: "Where the document is silent",
     lead: own(`Observed and recorded, never judged: ${formatCount(observed.length, "observation")}.`),
-    blocks: rows.length === 0 ? [] : [{ kind: "table", name: "Observations of gaps", columns, rows }],
+    blocks: [{ kind: "table", name: "Observations of gaps", columns, rows }],
   };
 }
 
@@ -271,8 +279,7 @@ function createdSection({ created }: Report): Section {
     title: "Left on the target",
     lead: own(`${kinds.join(", ")}: the interface has no operation that deletes them.`),
     summary: own(`${kinds.join(", ")} (the interface has no operation that deletes them)`),
-    blocks:
-      rows.length === 0 ? [] : [{ kind: "table", name: "Everything left on the target", columns, rows, isMinor: true }],
+    blocks: [{ kind: "table", name: "Everything left on the target", columns, rows, isMinor: true }],
   };
 }
 
@@ -287,26 +294,18 @@ function aboutSection({ suite, target, started, finished, durationMs, waitedMs, 
     value: outside(who, 400),
   }));
   const facts: LabelledValue[] = [
-    { label: own("Target"), value: text`${outside(target.name)}, ${outside(target.baseUrl)}` },
-    { label: own("Fingerprint of the deployment"), value: outside(target.fingerprint) },
-    { label: own("Keys by tier"), value: tiers.length === 0 ? own("none") : joinTexts(tiers) },
+    fact("Target", text`${outside(target.name)}, ${outside(target.baseUrl)}`),
+    fact("Fingerprint of the deployment", outside(target.fingerprint)),
+    fact("Keys by tier", tiers.length === 0 ? own("none") : joinTexts(tiers)),
     ...roles,
-    { label: own("Started"), value: outside(started) },
-    {
-      label: own("Finished"),
-      value: text`${outside(finished)}, after ${own(`${formatDuration(durationMs)}${waited}`)}`,
-    },
+    fact("Started", outside(started)),
+    fact("Finished", text`${outside(finished)}, after ${own(`${formatDuration(durationMs)}${waited}`)}`),
     ...(trouble === undefined
       ? []
-      : [
-          {
-            label: own("Trouble"),
-            value: text`${joinTexts(trouble.kinds.map((kind) => outside(kind, 40)))}; ${own(`seed ${trouble.seed}`)}`,
-          },
-        ]),
-    { label: own("Suite"), value: text`agent-hosting-conformance ${outside(suite.version, 40)}` },
-    { label: own("Requirement set"), value: outside(suite.requirements, 40) },
-    { label: own("Hash of the clauses"), value: outside(suite.clauses, 80) },
+      : [fact("Trouble", text`${trouble.kinds.map((kind) => outside(kind, 40))}; seed ${trouble.seed}`)]),
+    fact("Suite", text`agent-hosting-conformance ${outside(suite.version, 40)}`),
+    fact("Requirement set", outside(suite.requirements, 40)),
+    fact("Hash of the clauses", outside(suite.clauses, 80)),
   ];
   return { name: "about", title: "About this report", blocks: [{ kind: "facts", facts }] };
 }

@@ -386,5 +386,8 @@ type WithOutcome = Pick<ReportFinding, "outcome">;
 export const isBroken = ({ outcome }: WithOutcome): boolean =>
   outcome === "fail" || outcome === "warning" || outcome === "note";
 
+/** Whether a finding is broken, or the harness failed at its check. */
+export const isBrokenOrError = (finding: WithOutcome): boolean => isBroken(finding) || finding.outcome === "error";
+
 /** Whether a check was exercised: it was not skipped, and the harness did not fail. */
 export const isExercised = ({ outcome }: WithOutcome): boolean => outcome !== "skipped" && outcome !== "error";

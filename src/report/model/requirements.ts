@@ -9,7 +9,11 @@ import {
   newestRequirements,
   type RequirementSet,
 } from "../../spec/requirements.ts";
-import { partyOf, type Report, type ReportFinding } from "./report.ts";
+import { formatCount } from "../../base/text.ts";
+import { breachText, findingName } from "./finding-text.ts";
+import { isBrokenOrError, outcomes, partyOf, type Report, type ReportFinding } from "./report.ts";
+import { fact, type LabelledValue, type Section } from "./section.ts";
+import { outside, outsideProse, own, text } from "./text.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 
 /** The first requirement set in which the check of a finding counts. */
@@ -77,4 +81,25 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
     unselected,
     untestable: report.untestable.filter(({ clause }) => isClauseIn(clause, requirements)),
   };
+}
+
+/**
+ * Builds the section on checks that only a later requirement set has: their number, and the findings that would be broken. They do not
+ * count for the verdict.
+ */
+export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upcoming">): Section {
+  const counts = outcomes.flatMap((outcome) => {
+    const count = upcoming.filter((each) => each.outcome === outcome).length;
+    return count === 0 ? [] : [`${count} ${outcome}`];
+  });
+  const summary = fact(
+    "Upcoming",
+    text`${own(formatCount(upcoming.length, "check"))} not in requirement set ${outside(suite.requirements, 40)}, so not counted: ${own(counts.join(", "))}`,
+  );
+  const broken = upcoming.filter(isBrokenOrError).map((finding): LabelledValue => ({
+    label: text`${outside(findingName(finding), 100)} ${own(finding.outcome)}`,
+    value: text`counts from requirement set ${outside(sinceOf(finding), 40)}; ${finding.outcome === "error" ? outsideProse(finding.reason ?? "") : breachText(finding)}`,
+  }));
+  const facts = upcoming.length === 0 ? [] : [summary, ...broken];
+  return { name: "upcoming", title: "Upcoming", blocks: [{ kind: "facts", facts }] };
 }

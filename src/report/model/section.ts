@@ -1,5 +1,5 @@
 import type { ReportFinding } from "./report.ts";
-import type { Text } from "./text.ts";
+import { own, type Text } from "./text.ts";
 
 /** Names of sections, in the order in which a report shows them. */
 export type SectionName =
@@ -81,6 +81,8 @@ export interface LabelledValue {
   readonly value: Text;
 }
 
+export const fact = (label: string, value: Text): LabelledValue => ({ label: own(label), value });
+
 export interface ItemsBlock {
   readonly kind: "items";
   readonly items: readonly Text[];
@@ -109,7 +111,3 @@ export const findingCell = (text: Text, finding: ReportFinding | undefined): Tab
 /** Creates columns of left-aligned text. */
 export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
-
-/** Returns a block of facts; none if there are no facts. */
-export const factsBlock = (block: Omit<FactsBlock, "kind">): FactsBlock[] =>
-  block.facts.length === 0 ? [] : [{ kind: "facts", ...block }];

@@ -1,19 +1,11 @@
+import { clausesOf, clauseNames } from "./finding-text.ts";
 import { newestRequirementsFor } from "./requirements.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
-import { partyOf, type Report, type Verdict } from "./report.ts";
-import type { Tone } from "./section.ts";
-import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
+import { partyOf, type Report } from "./report.ts";
+import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { profilesLeftOut } from "./profiles.ts";
-import { clauseOutcomes, unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged } from "./verdict.ts";
-
-export const verdictTones: Readonly<Record<Verdict, Tone>> = {
-  conformant: "good",
-  nonconformant: "bad",
-  partial: "caution",
-  incomplete: "caution",
-  unreachable: "bad",
-};
+import { unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged, failedClauses } from "./verdict.ts";
 
 /** The verdict, and what it is about: `conformant`, or `conformant under load`. */
 export const verdictName = ({ verdict, load }: Report): string =>
@@ -69,22 +61,16 @@ const targetAwayTexts = ({ away, stopped }: Report): Text[] =>
 
 const unreachableText = ({ stopped = "" }: Report): Text => outsideProse(stopped, 600);
 
-const clauseNames = (clauses: readonly string[], max: number): Text =>
-  joinFirstTexts(
-    clauses.map((clause) => outside(clause, 60)),
-    max,
-  );
-
 function verdictBasis(report: Report): Text[] {
   const { findings, totals, verdict, unselected, stopped = "" } = report;
-  const passedClauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
+  const passedClauses = clausesOf(findings.filter(({ outcome }) => outcome === "pass")).length;
   const passed = own(`${formatCount(totals.pass, "check")} of ${formatCount(passedClauses, "clause")} passed`);
   const early = text`stopped early (${outsideProse(stopped, 160)})`;
   switch (verdict) {
     case "conformant":
       return [passed];
     case "nonconformant": {
-      const broken = brokenNames(findings.filter(({ level }) => level !== "load"));
+      const broken = failedClauses(findings.filter(({ level }) => level !== "load"));
       const named = text`${own(formatCount(broken.length, "must clause"))} broken (${clauseNames(broken, 5)})`;
       return [named, ...(stopped === "" ? [] : [early]), passed];
     }
@@ -103,7 +89,7 @@ function verdictBasis(report: Report): Text[] {
         ? [early, own("nothing broken by then"), passed]
         : [early, own("nothing was judged")];
     case "unreachable":
-      return [unreachableText(report)];
+      return [];
   }
 }
 
@@ -114,24 +100,19 @@ const profilesLeftOutTexts = (report: Report): Text[] =>
     return names.length === 0 ? [] : [own(`${why}: ${names.join(", ")}`)];
   });
 
-const brokenNames = (findings: Report["findings"]): string[] =>
-  [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
-
 /** Names clauses that `--only` selects and that were not exercised, with the reason for the first. */
 function unexercisedNamedTexts(report: Report): Text[] {
   const findings = unexercisedNamedFindings(report);
   const [first] = findings;
   if (first === undefined) return [];
-  const names = clauseNames(
-    findings.map(({ clause }) => clause),
-    5,
-  );
-  return [text`named but not exercised: ${names} (${outsideProse(first.reason ?? "no reason known", 160)})`];
+  return [
+    text`named but not exercised: ${clauseNames(clausesOf(findings), 5)} (${outsideProse(first.reason ?? "no reason known", 160)})`,
+  ];
 }
 
 /** Returns a text with the demands of load scenarios (findings of level `load`) that were not met. They fail the run, but break no clause. */
 function unmetDemands({ findings }: Report): Text[] {
-  const unmet = brokenNames(findings.filter(({ level }) => level === "load"));
+  const unmet = failedClauses(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];
   return [text`${own(formatCount(unmet.length, "load demand"))} not met (${clauseNames(unmet, 3)})`];
 }

@@ -1,3 +1,4 @@
+import type { Tone } from "./section.ts";
 import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
 import { isOffered, type Profile, profileOf } from "../../spec/profiles.ts";
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
@@ -9,6 +10,7 @@ import {
   type ReportFinding,
   type Totals,
   type Verdict,
+  type ProfileResult,
 } from "./report.ts";
 
 /** Counts the findings of each outcome. */
@@ -43,6 +45,24 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
     if (worst.get(clause) === "pass") worst.set(clause, "skipped");
   return worst;
 }
+
+/** Counts clauses by outcome. A clause counts once, by its worst finding. */
+export function clauseCountsOf(findings: readonly ReportFinding[]) {
+  const clauses = [...clauseOutcomes(findings).values()];
+  const count = (...wanted: readonly Outcome[]): number => clauses.filter((each) => wanted.includes(each)).length;
+  return {
+    passed: count("pass"),
+    broken: count("fail"),
+    warned: count("warning"),
+    noted: count("note"),
+    observed: count("observed"),
+    notExercised: count("skipped", "error"),
+  };
+}
+
+/** Returns the clauses of which a finding failed. */
+export const failedClauses = (findings: readonly ReportFinding[]): string[] =>
+  [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
 
 const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">): boolean => unseenPairs > 0;
 
@@ -108,10 +128,44 @@ export function verdictOf(
   stopped: string | null,
   unselected: readonly string[] = [],
 ): Verdict {
-  if (findings.some(({ outcome, level }) => outcome === "fail" && level !== "load")) return "nonconformant";
-  if (stopped !== null) return "incomplete";
-  return findings.some(isExercised) && unexercisedMusts(findings, unselected).length === 0 ? "conformant" : "partial";
+  const hasBroken = findings.some(({ outcome, level }) => outcome === "fail" && level !== "load");
+  const isComplete = findings.some(isExercised) && unexercisedMusts(findings, unselected).length === 0;
+  return decideVerdict(hasBroken, stopped !== null, isComplete);
 }
+
+/**
+ * Decides the verdict on a run, or on one profile.
+ *
+ * @param isComplete whether every must clause was exercised
+ */
+export function decideVerdict(
+  hasBroken: boolean,
+  isStopped: boolean,
+  isComplete: boolean,
+): Exclude<Verdict, "unreachable"> {
+  if (hasBroken) return "nonconformant";
+  if (isStopped) return "incomplete";
+  return isComplete ? "conformant" : "partial";
+}
+
+export const verdictTones: Readonly<Record<Verdict | ProfileResult["verdict"], Tone>> = {
+  conformant: "good",
+  nonconformant: "bad",
+  partial: "caution",
+  incomplete: "caution",
+  unreachable: "bad",
+  "not offered": "plain",
+  "not selected": "plain",
+};
+
+/** A sign for each verdict, so that colour is not the only one. */
+export const verdictMarks: Readonly<Record<Verdict, string>> = {
+  conformant: "✓",
+  nonconformant: "✕",
+  partial: "◐",
+  incomplete: "◐",
+  unreachable: "–",
+};
 
 /** How a run ended: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };

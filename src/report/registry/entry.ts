@@ -1,5 +1,4 @@
 import { profileNames } from "../../spec/profiles.ts";
-import type { Verdict } from "../model/report.ts";
 import type { PageSignature } from "../statement/page.ts";
 import type { Statement, StatementProfile } from "../statement/statement-schema.ts";
 
@@ -74,11 +73,3 @@ export const tiersOf = ({ statement: { target, exceptions } }: RegistryEntry): {
     tier,
     failed: exceptions.filter(({ outcome, instances = [] }) => outcome === "fail" && instances.includes(tier)).length,
   }));
-
-export const verdictMarks: Readonly<Record<Verdict, string>> = {
-  conformant: "✓",
-  nonconformant: "✕",
-  partial: "◐",
-  incomplete: "◐",
-  unreachable: "–",
-};

@@ -1,3 +1,4 @@
+import { verdictMarks } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { profileNames } from "../../spec/profiles.ts";
@@ -16,7 +17,6 @@ import {
   type RegistryEntry,
   standingOf,
   tiersOf,
-  verdictMarks,
 } from "./entry.ts";
 import { feedFileName } from "./feed.ts";
 import { pageScript, pageStyle } from "./page-style.ts";

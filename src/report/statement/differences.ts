@@ -1,11 +1,10 @@
-import { findingKey } from "../compare/find-changes.ts";
+import { findingKey, findingName } from "../model/finding-text.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
-import { isDeepStrictEqual } from "node:util";
-
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome, Report, ReportFinding } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
+import { isDeepStrictEqual } from "node:util";
 
 /**
  * Lists the differences between a published statement and one made from the report, each on one line. A line names evidence by its file,
@@ -141,9 +140,7 @@ export function rejudgeDifferences(
       ...computedDifferences(report, { ...again, totals: totalsOf(findings) }),
     ],
     leftOut: outcomesInListOrder.flatMap((outcome) =>
-      leftOut
-        .filter((finding) => finding.outcome === outcome)
-        .map((finding) => `${formatFindingName(finding)} (${outcome})`),
+      leftOut.filter((finding) => finding.outcome === outcome).map((finding) => `${findingName(finding)} (${outcome})`),
     ),
   };
 }
@@ -184,15 +181,12 @@ function findingDifference(one: ReportFinding | undefined, other: ReportFinding 
   const row = one ?? other;
   if (row === undefined) return null;
   if (one?.outcome !== other?.outcome)
-    return `${formatFindingName(row)}: the report says ${one?.outcome ?? "nothing"}, its evidence ${other?.outcome ?? "nothing"}`;
+    return `${findingName(row)}: the report says ${one?.outcome ?? "nothing"}, its evidence ${other?.outcome ?? "nothing"}`;
   const [left, right] = [comparedFields(one), comparedFields(other)];
   const field = Object.keys({ ...left, ...right }).find((name) => !isDeepStrictEqual(left[name], right[name]));
   if (field === undefined) return null;
-  return `${formatFindingName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
+  return `${findingName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
 }
-
-const formatFindingName = ({ check, instance }: ReportFinding): string =>
-  sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 100);
 
 /** Returns the fields of a finding that are compared: all, but without `evidence` if the outcome is `error`. */
 function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import { groupByClause } from "../model/broken-clauses.ts";
 import type { ReportDocument, Outcome, ProfileResult, Report, ReportFinding } from "../model/report.ts";
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { presenceReadings } from "../model/report-sections.ts";
-import { clauseOutcomes } from "../model/verdict.ts";
+import { clauseOutcomes, clauseCountsOf } from "../model/verdict.ts";
 import {
   type Statement,
   type StatementException,
@@ -46,7 +46,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
     started: report.started,
     finished: report.finished,
     requests: report.requests,
-    counts: { clauses: clauseCounts(report), findings: report.totals },
+    counts: { clauses: clauseCountsOf(findings), findings: report.totals },
     exceptions: exceptionOutcomes.flatMap((outcome) => exceptionsOf(findings, outcome)),
     notExercised: notExercised(findings),
     unselected: report.unselected.map(publishableText),
@@ -66,19 +66,6 @@ export const serializeStatement = (statement: Statement): string => `${JSON.stri
 
 /** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
 const publishableText = (text: string): string => sanitize(truncate(text, maxTextCharacters));
-
-function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
-  const outcomes = [...clauseOutcomes(findings).values()];
-  const count = (...wanted: readonly Outcome[]): number => outcomes.filter((each) => wanted.includes(each)).length;
-  return {
-    passed: count("pass"),
-    broken: count("fail"),
-    warned: count("warning"),
-    noted: count("note"),
-    observed: count("observed"),
-    notExercised: count("skipped", "error"),
-  };
-}
 
 /** Returns which share of pairs was covered, and what was found out about limits. Empty for reports of versions without `limits`. */
 function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs" | "limits"> {

@@ -1,8 +1,10 @@
 import { createPaint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, formatLabelled } from "../../base/text.ts";
-import { type BrokenClause, brokenClauses, groupByClause } from "../model/broken-clauses.ts";
 import {
+  type BrokenClause,
+  brokenClauses,
+  groupByClause,
   causeImpact,
   causeName,
   causesToFix,
@@ -12,13 +14,13 @@ import {
   failureCauses,
   furtherCauses,
   maxCausesShown,
-} from "../model/causes.ts";
+} from "../model/broken-clauses.ts";
 import type { Report } from "../model/report.ts";
 import type { SectionName } from "../model/section.ts";
 import { text } from "../model/text.ts";
 import { reportSections } from "../model/report-sections.ts";
-import { whyNothingJudged } from "../model/verdict.ts";
-import { verdictName, verdictReasons, verdictTones } from "../model/verdict-summary.ts";
+import { whyNothingJudged, verdictTones } from "../model/verdict.ts";
+import { verdictName, verdictReasons } from "../model/verdict-summary.ts";
 import { evidenceContextOf, type EvidenceOptions, type RecordedMessages } from "../reproduce/finding-evidence.ts";
 import {
   formatText,

@@ -1,7 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
-import { trialInstance, trialSuite } from "../model/trial-id.ts";
-import type { LoadRun } from "../model/load-results.ts";
+import { trialInstance, trialSuite, type LoadRun } from "../model/load-results.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { totalsOf } from "../model/verdict.ts";

@@ -1,4 +1,5 @@
-import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
+import { clauseSentence } from "../model/finding-text.ts";
+import { clauseIds } from "../../spec/clauses.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import type { Outcome, ReportFinding, RowLevel } from "../model/report.ts";
@@ -67,7 +68,7 @@ const vendorClausesOf = (findings: readonly ReportFinding[]): VendorClauses => (
 function clauseRow({ clause, level }: ReportFinding, columns: readonly (VendorClauses | null)[]): ClauseRow {
   const cells = columns.map((column) => (column === null ? null : clauseCell(clause, column)));
   const outcomes = new Set(cells.flatMap((cell) => (cell === null || cell.outcome === "absent" ? [] : [cell.outcome])));
-  const says = isClauseId(clause) ? clauseOf(clause).says : "";
+  const says = clauseSentence(clause);
   return { clause: sanitizeLine(clause, 40), level, says, cells, differs: outcomes.size > 1 };
 }
 
@@ -146,7 +147,7 @@ function behaviourRows(vendors: readonly Vendor[], textOf: DescribeFinding, by: 
     .toSorted(([, one], [, other]) => clauseIndex(one.clause) - clauseIndex(other.clause))
     .map(([name, { clause }]) => {
       const cells = columns.map((column) => (column === null ? null : joinInstances(column.get(name) ?? [], textOf)));
-      const says = isClauseId(clause) ? clauseOf(clause).says : "";
+      const says = clauseSentence(clause);
       const observed = columns.map((column) => observedTexts(column?.get(name) ?? [], textOf));
       const areDifferent = (one: number, other: number): boolean =>
         (observed[one] ?? []).some((each) => (observed[other] ?? []).some(differsFrom(each)));

@@ -1,6 +1,6 @@
+import { clauseCountsOf, failedClauses } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report, Verdict } from "../model/report.ts";
-import { clauseOutcomes } from "../model/verdict.ts";
 import { type ClauseSection, clauseSections, gapRows, readingRows, type BehaviourRow } from "./clause-rows.ts";
 import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
@@ -11,13 +11,7 @@ import { type VendorSwitch, vendorSwitches } from "./switches.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
 /** Number of clauses by outcome. A clause counts once, by its worst finding. */
-export interface ClauseCounts {
-  readonly passed: number;
-  readonly broken: number;
-  readonly warned: number;
-  readonly noted: number;
-  readonly notExercised: number;
-}
+export type ClauseCounts = Omit<ReturnType<typeof clauseCountsOf>, "observed">;
 
 /** The heading of a vendor's column: name and verdict, or the reason why it was not judged. */
 export type VendorSummary =
@@ -101,6 +95,7 @@ export function vendorSummary(vendor: Vendor): VendorSummary {
     return { kind: "unjudged", name, baseUrl, reason: sanitizeLine(vendor.reason, 400) };
   }
   const { report } = vendor.document;
+  const { observed: _, ...clauses } = clauseCountsOf(report.findings);
   return {
     kind: "judged",
     name,
@@ -116,27 +111,15 @@ export function vendorSummary(vendor: Vendor): VendorSummary {
     isKept: vendor.isKept,
     verdict: report.verdict,
     stopped: report.stopped === undefined ? null : sanitizeLine(report.stopped, 200),
-    clauses: clauseCountsOf(report),
+    clauses,
     requests: report.requests,
     load: loadSummary(vendor),
     notes: vendor.notes.map((note) => sanitizeLine(note, 400)),
   };
 }
 
-function clauseCountsOf({ findings }: Report): ClauseCounts {
-  const outcomes = [...clauseOutcomes(findings).values()];
-  const count = (...wanted: readonly string[]): number => outcomes.filter((each) => wanted.includes(each)).length;
-  return {
-    passed: count("pass"),
-    broken: count("fail"),
-    warned: count("warning"),
-    noted: count("note"),
-    notExercised: count("skipped", "error"),
-  };
-}
-
 function loadSummary({ load }: VendorWithReport) {
   if (load === null) return null;
-  const broken = new Set(load.report.findings.filter(({ outcome }) => outcome === "fail").map(({ clause }) => clause));
-  return { verdict: load.report.verdict, broken: broken.size, runs: load.report.load?.runs.length ?? 0 };
+  const { verdict, findings, load: results } = load.report;
+  return { verdict, broken: failedClauses(findings).length, runs: results?.runs.length ?? 0 };
 }

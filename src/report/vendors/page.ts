@@ -1,9 +1,10 @@
+import { verdictMarks } from "../model/verdict.ts";
+import { verdictTexts } from "../html/sections/verdict.ts";
 import { formatCount } from "../../base/text.ts";
 import { baseStyle } from "../html/base-style.ts";
 import { outcomeBadge, screenReaderHead, prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
-import type { Verdict } from "../model/report.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { vendorsPageScript, vendorsPageStyle } from "./page-style.ts";
 import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
@@ -135,14 +136,6 @@ function cellHtml(cell: VendorCell): Html {
   return html`${outcomeBadge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
 
-const verdictSymbols: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: string }>> = {
-  conformant: { tone: "pass", symbol: "✓" },
-  nonconformant: { tone: "fail", symbol: "✕" },
-  partial: { tone: "warning", symbol: "◐" },
-  incomplete: { tone: "warning", symbol: "◐" },
-  unreachable: { tone: "warning", symbol: "–" },
-};
-
 /** Renders the heading of a vendor at the top of the page: name, verdict and counts. */
 export function vendorHeading(head: VendorSummary): Html {
   if (head.kind === "unjudged")
@@ -152,10 +145,9 @@ export function vendorHeading(head: VendorSummary): Html {
       ${head.baseUrl === null ? null : html`<p class="muted"><code>${head.baseUrl}</code></p>`}
       <p>${prose(head.reason)}</p>
     </li>`;
-  const { tone, symbol } = verdictSymbols[head.verdict];
-  return html`<li class="head ${tone}">
+  return html`<li class="head ${verdictTexts[head.verdict].tone}">
     <h2>${head.name}</h2>
-    <p class="word">${symbol} ${head.verdict}</p>
+    <p class="word">${verdictMarks[head.verdict]} ${head.verdict}</p>
     ${clauseCountsBar(head)}
     <p>${formatClauseCounts(head)}</p>
     ${

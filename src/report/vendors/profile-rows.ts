@@ -1,3 +1,4 @@
+import { verdictMarks } from "../model/verdict.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { type Profile, profileNames } from "../../spec/profiles.ts";
 import { profileResultsOf } from "../model/profiles.ts";
@@ -73,7 +74,5 @@ export function formatProfileCell(cell: ProfileCell | null): string {
   if (musts === 0) return "– nothing to exercise";
   if (verdict === "partial" && exercised === 0) return `– could not be tried: 0 of ${musts}`;
   const share = Math.floor((100 * exercised) / musts);
-  return `${verdictSymbols[verdict]} ${verdict}: ${share} % exercised, ${exercised} of ${musts}`;
+  return `${verdictMarks[verdict]} ${verdict}: ${share} % exercised, ${exercised} of ${musts}`;
 }
-
-const verdictSymbols = { conformant: "✓", nonconformant: "✕", partial: "◐", incomplete: "◐" } as const;

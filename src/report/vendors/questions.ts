@@ -1,6 +1,6 @@
+import { clausesOf, clauseSentence } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
-import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { unexercisedOfferedMusts } from "../model/verdict.ts";
 import type { ComparedRow } from "./clause-rows.ts";
@@ -51,7 +51,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
   const groups = Map.groupBy(skipped.filter(isForVendor), ({ needs, reason = "" }) => needs ?? reason);
   return [...groups.values()]
     .map((members): VendorQuestion => {
-      const names = [...new Set(members.map(({ clause }) => clause))];
+      const names = clausesOf(members);
       return { about: "not exercised", clauses: names, text: unexercisedText(names, members[0]) };
     })
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
@@ -70,7 +70,7 @@ function unexercisedText(clauses: readonly string[], finding: ReportFinding | un
   const could = `We could not try ${names}: ${reason}.`;
   const needs = finding?.needs;
   if (needs !== undefined) return `${could} Can you provide ${sanitizeLine(needs, 200)}?`;
-  const says = saysOf(clauses[0] ?? "");
+  const says = clauseSentence(clauses[0] ?? "");
   return `${could} How can we see that ${clauses.length === 1 ? "it holds" : "they hold"}${says === "" ? "" : ` (${says})`}?`;
 }
 
@@ -122,8 +122,6 @@ const nameList = (members: readonly number[], names: readonly string[]): string 
     members.map((each) => names[each] ?? ""),
     3,
   );
-
-const saysOf = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 /** Formats the number of questions for each vendor, such as `Acme (10 questions)`. */
 export const formatQuestionCounts = (

@@ -1,5 +1,5 @@
 import { profiles } from "../../spec/profiles.ts";
-import { clientRank } from "../model/causes.ts";
+import { clientRank } from "../model/broken-clauses.ts";
 import type { Outcome } from "../model/report.ts";
 import { type ClauseCell, type ClauseRow, notObservedPrefix, type BehaviourRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";

@@ -1,6 +1,6 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { trialIdText, type Night, type NightLoad, countsCaveat } from "../night.ts";
-import type { TrialId } from "../../model/trial-id.ts";
+import type { TrialId } from "../../model/load-results.ts";
 
 /** A change tonight in a count of a load trial that had been the same on every earlier night. */
 export interface CountChange {

@@ -1,4 +1,4 @@
-import { findingKey } from "../../compare/find-changes.ts";
+import { findingKey } from "../../model/finding-text.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import type { Night } from "../night.ts";
 

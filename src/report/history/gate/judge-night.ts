@@ -1,13 +1,13 @@
+import { outcomesWorstFirst } from "../../model/verdict.ts";
 import type { Comparison, Regression } from "../../compare/comparison.ts";
 import { compareReports } from "../../compare/compare-reports.ts";
-import { findingKey } from "../../compare/find-changes.ts";
+import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
 import { trialIdText, type Night, type ReportedChanges, type ReportedLatencyShift } from "../night.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
-import type { Outcome } from "../../model/report.ts";
 import { type OpenFailure, openFailures } from "../open-failures.ts";
-import type { TrialId } from "../../model/trial-id.ts";
+import type { TrialId } from "../../model/load-results.ts";
 import { type CountChange, countChangesOf, formatCountChange, isConfirmed } from "./count-changes.ts";
 import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
 import {
@@ -82,7 +82,6 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
   };
 }
 
-const outcomesWorstFirst: readonly Outcome[] = ["fail", "warning", "note"];
 const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
 /** Returns the slow-downs in tonight's first runs. The second runs decide which of them are `proven`; the others are `open`. */
@@ -141,12 +140,4 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
 
 /** Returns the flaky check that a regression is about; `null` if its check is not flaky. */
 export const flakyCheckOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
-  flaky.find((each) => finding !== null && nullableFindingKey(each) === nullableFindingKey(finding)) ?? null;
-
-const nullableFindingKey = ({
-  check,
-  instance,
-}: {
-  readonly check: string;
-  readonly instance: string | null;
-}): string => findingKey(instance === null ? { check } : { check, instance });
+  flaky.find((each) => finding !== null && findingKey(each) === findingKey(finding)) ?? null;

@@ -1,6 +1,6 @@
 import { rounded } from "../../../base/numbers.ts";
 import { trialIdText, type Night, type ReportedLatencyShift } from "../night.ts";
-import type { TrialId } from "../../model/trial-id.ts";
+import type { TrialId } from "../../model/load-results.ts";
 import {
   type MetricName,
   metricNames,

@@ -1,12 +1,11 @@
 import { dayMs } from "../../../base/duration.ts";
-import { randomUUID } from "node:crypto";
-
 import { newestRequirements } from "../../../spec/requirements.ts";
 import { tierNames } from "../../../spec/tiers.ts";
 import { totalsOf, verdictOf } from "../../model/verdict.ts";
 import { trialIdText, type Night, nightFormat, type NightFinding, type NightLoad, nothingReported } from "../night.ts";
-import type { TrialId } from "../../model/trial-id.ts";
+import type { TrialId } from "../../model/load-results.ts";
 import { seededNumbers } from "../../../base/statistics/random.ts";
+import { randomUUID } from "node:crypto";
 
 /** The real changes in a simulated history. All other differences are noise. Night numbers begin with 0. */
 export interface SimulatedChanges {

@@ -3,7 +3,7 @@ import { type Html, html } from "../../html/markup.ts";
 import { formatLoad, formatMs, formatShare } from "../summary.ts";
 import { latencyGate } from "../gate/latency-shifts.ts";
 import { type Night, trialIdText } from "../night.ts";
-import type { TrialId } from "../../model/trial-id.ts";
+import type { TrialId } from "../../model/load-results.ts";
 import { loadHistories, type LoadHistory, type LatencyPoint, latencyPointsOf } from "../latency-series.ts";
 import { changePoints } from "../../../base/statistics/series.ts";
 import { median, robustDeviation } from "../../../base/statistics/quantile.ts";

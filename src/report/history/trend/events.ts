@@ -1,5 +1,5 @@
 import { countsIn } from "../../../spec/requirements.ts";
-import { findingKey } from "../../compare/find-changes.ts";
+import { findingKey, type FindingId } from "../../model/finding-text.ts";
 import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import { type Night, trialIdText } from "../night.ts";
@@ -38,7 +38,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
         reported: started,
         since: started,
         says,
-        over: check === null ? null : nightOfFix(after, check, instance),
+        over: check === null ? null : nightOfFix(after, { check, instance }),
       }));
       return [...requirementsChange(started, nights[at - 1]?.suite, suite), ...regressions, ...changes];
     })
@@ -60,8 +60,8 @@ function requirementsChange(
   return [{ kind: "requirements", reported: started, since: started, says, over: null }];
 }
 
-function nightOfFix(nights: readonly Night[], check: string, instance: string | null): string | null {
-  const key = findingKey(instance === null ? { check } : { check, instance });
+function nightOfFix(nights: readonly Night[], fixed: FindingId): string | null {
+  const key = findingKey(fixed);
   const holds = ({ findings }: Night): boolean =>
     findings.some((each) => findingKey(each) === key && isExercised(each) && !isBroken(each));
   return nights.find(holds)?.started ?? null;

@@ -1,7 +1,6 @@
+import { verdictTexts } from "../../html/sections/verdict.ts";
 import { formatNumber } from "../../../base/numbers.ts";
-import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
-import { findingKey } from "../../compare/find-changes.ts";
-import { formatFindingName } from "../../compare/find-regressions.ts";
+import { findingKey, findingName, clauseSentence } from "../../model/finding-text.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
@@ -49,12 +48,12 @@ export const failuresTable = (failures: readonly OpenFailure[]): Html =>
     failures.map(
       ({ finding, since, nights, isOlder }) =>
         html`<tr>
-          <th scope="row">${formatFindingName({ check: finding.check, instance: finding.instance ?? null })}</th>
+          <th scope="row">${findingName(finding)}</th>
           <td>${outcomeBadge(finding.outcome)}</td>
           <td>${isOlder ? html`<span class="nowrap">before ${dayElement(since)}</span>` : dayElement(since)}</td>
           <td class="tight">${nights}</td>
           <td class="says">
-            ${prose(isClauseId(finding.clause) ? clauseOf(finding.clause).says : finding.clause)}
+            ${prose(clauseSentence(finding.clause) || finding.clause)}
             ${finding.actual === undefined ? null : html`<br /><span class="muted">${prose(finding.actual, 200)}</span>`}
           </td>
         </tr>`,
@@ -71,7 +70,7 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
     flaky.map(
       (each) =>
         html`<tr>
-          <th scope="row">${formatFindingName(each)}</th>
+          <th scope="row">${findingName(each)}</th>
           <td class="tight">${each.flips} times</td>
           <td class="tight">${each.broken} of ${each.nights} nights</td>
           <td>${nightStrip(each, nights.slice(-maxStripNights))}</td>
@@ -80,8 +79,8 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
   );
 
 /** Draws a mark for each night: a dot if the check passed, a cross if it failed, a line if it was not judged. */
-function nightStrip({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
-  const key = findingKey(instance === null ? { check } : { check, instance });
+function nightStrip(flaky: FlakyCheck, nights: readonly Night[]): Html {
+  const key = findingKey(flaky);
   const marks = nights.map(({ findings }, at) => {
     const found = findings.find((finding) => findingKey(finding) === key);
     const x = 8 + 16 * at;
@@ -90,7 +89,7 @@ function nightStrip({ check, instance, broken, nights: judged }: FlakyCheck, nig
       ? html`<path class="broken" d="M${x - 5} 4l10 10m0-10l-10 10" />`
       : html`<circle class="held" cx="${x}" cy="9" r="4" />`;
   });
-  const says = `Broken on ${broken} of the last ${judged} nights that judged it`;
+  const says = `Broken on ${flaky.broken} of the last ${flaky.nights} nights that judged it`;
   return html`<svg class="strip" role="img" aria-label="${says}" viewBox="0 0 ${16 * maxStripNights} 18">
     ${marks}
   </svg>`;
@@ -148,12 +147,5 @@ const maxPairRows = 30;
 /** Returns a share in whole percent. Rounds down, so that only the full total is 100 %. */
 export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
-const verdictTones = {
-  conformant: "pass",
-  nonconformant: "fail",
-  partial: "warning",
-  incomplete: "warning",
-  unreachable: "warning",
-} as const;
 const verdictBadge = (verdict: Night["verdict"]): Html =>
-  html`<span class="badge ${verdictTones[verdict]}">${verdict}</span>`;
+  html`<span class="badge ${verdictTexts[verdict].tone}">${verdict}</span>`;

@@ -1,6 +1,5 @@
 import type { ReportDocument } from "../../model/report.ts";
-import type { Html } from "../markup.ts";
-import { html } from "../markup.ts";
+import { type Html, html } from "../markup.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { runLatencyChart } from "../charts/latency.ts";
 import { limitCharts } from "../charts/limits.ts";

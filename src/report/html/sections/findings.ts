@@ -1,3 +1,4 @@
+import { clauseSentence } from "../../model/finding-text.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
 import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
@@ -131,7 +132,7 @@ function findingDetails(finding: ReportFinding, context: PageContext): Html {
 
 /** Returns the sentence of the finding's clause. A finding of a load scenario without a clause shows what was expected. */
 const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
-  prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
+  prose(clauseSentence(clause) || expected || reason, 400);
 
 type LabelledFact = readonly [label: string, value: Html | string];
 

@@ -1,11 +1,10 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
-import type { LoadRun } from "../../model/load-results.ts";
-import { findingsOfLoadRun, loadRunFacts } from "../../model/load-sections.ts";
+import { type LoadRun, formatTrial } from "../../model/load-results.ts";
+import { findingsOfLoadRun, loadRunFacts } from "../../model/measurement-sections.ts";
 import type { ReportFinding } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { Section } from "../../model/section.ts";
-import { formatTrial } from "../../model/trial-id.ts";
 import { runAnchor } from "../anchors.ts";
 import { factsHtml, tableHtml } from "../render-section.ts";
 import { loadLatencyChart } from "../charts/latency.ts";

@@ -2,15 +2,16 @@ import { formatDuration } from "../../../base/duration.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
-import { type BrokenClause, breachText } from "../../model/broken-clauses.ts";
 import {
+  type BrokenClause,
   causeImpact,
   causesHeading,
   type FailureCause,
   failureCauses,
   furtherCauses,
   maxCausesShown,
-} from "../../model/causes.ts";
+} from "../../model/broken-clauses.ts";
+import { breachText, clausesOf } from "../../model/finding-text.ts";
 import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { SharedCause, Section } from "../../model/section.ts";
@@ -109,7 +110,7 @@ function headlineNumbers({
   durationMs,
   load,
 }: Report): [string, string][] {
-  const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
+  const clauses = clausesOf(findings.filter(({ outcome }) => outcome === "pass")).length;
   const numbers: [string, number][] = [
     ["failed", totals.fail],
     ["warnings", totals.warning],

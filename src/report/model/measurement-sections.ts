@@ -1,11 +1,19 @@
+import { formatRate, type AgentStreaming } from "./streaming.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
-import type { LoadRun, Percentiles, Spread } from "./load-results.ts";
+import { type LoadRun, type Percentiles, type Spread, formatTrial } from "./load-results.ts";
 import type { Report, ReportFinding } from "./report.ts";
-import { cell, type TableCell, type TableBlockColumn, type LabelledValue, type Section } from "./section.ts";
+import {
+  cell,
+  type TableCell,
+  type TableBlockColumn,
+  type LabelledValue,
+  type Section,
+  fact,
+  textColumns,
+} from "./section.ts";
 import { joinFirstTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
-import { formatTrial } from "./trial-id.ts";
 
 /** Builds the sections of a load report. Empty for a report without load. */
 export function loadSections({ load, findings }: Report): Section[] {
@@ -21,7 +29,7 @@ export function loadSections({ load, findings }: Report): Section[] {
 const itemsSection = (name: Section["name"], title: string, items: readonly Text[]): Section => ({
   name,
   title,
-  blocks: items.length === 0 ? [] : [{ kind: "items", items }],
+  blocks: [{ kind: "items", items }],
 });
 
 const trialText = (run: LoadRun): Text => outside(formatTrial(run), 120);
@@ -75,7 +83,7 @@ function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[
   return {
     name: "load",
     title: "Load",
-    blocks: rows.length === 0 ? [] : [{ kind: "table", name: "Load runs", columns, rows }],
+    blocks: [{ kind: "table", name: "Load runs", columns, rows }],
   };
 }
 
@@ -139,7 +147,40 @@ export function loadRunFacts(run: LoadRun): LabelledValue[] {
     ["Ended early", stopped],
     ...notes.map((note) => ["Note", note] as const),
   ];
-  return values.flatMap(([label, value]) =>
-    value === null ? [] : [{ label: own(label), value: outsideProse(value, 500) }],
-  );
+  return values.flatMap(([label, value]) => (value === null ? [] : [fact(label, outsideProse(value, 500))]));
 }
+
+/** Maximum number of agents in the table. */
+const maxAgents = 8;
+
+/** The table of streaming quality, by agent. */
+export function streamingSection({ streaming = [] }: Pick<Report, "streaming">): Section {
+  return {
+    name: "streaming",
+    title: "Streaming quality",
+    lead: own("Figures, which no clause judges: median, 99th percentile and longest. Times include the network."),
+    blocks: [
+      {
+        kind: "table",
+        name: "Streaming quality",
+        columns: [
+          ...textColumns("streams of", "streams", "first content, ms", "gap, ms", "a second"),
+          { head: "at once", align: "left", dropRank: 1 },
+        ],
+        rows: streaming
+          .slice(0, maxAgents)
+          .map((each) => [
+            cell(outside(each.agent, 40)),
+            cell(own(formatNumber(each.streams))),
+            cell(own(formatPercentileList(each.firstContentMs))),
+            cell(own(each.gapMs === null ? "" : formatPercentileList(each.gapMs))),
+            cell(own(formatRate(each) ?? "")),
+            cell(own(each.lumps === 0 ? "" : formatCount(each.lumps, "stream"))),
+          ]),
+      },
+    ],
+  };
+}
+
+const formatPercentileList = ({ p50, p99, max }: NonNullable<AgentStreaming["gapMs"]>): string =>
+  [p50, p99, max].map((each) => formatNumber(Math.round(each))).join(", ");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../testing/sample.ts";
 import type { ReportFinding } from "./report.ts";
-import { causesToFix, failureCauses } from "./causes.ts";
+import { causesToFix, failureCauses } from "./broken-clauses.ts";
 
 const fail = (clause: string, actual: string, more: Partial<ReportFinding> = {}): ReportFinding =>
   sampleFinding({ check: clause, clause, outcome: "fail", expected: "it holds", actual, ...more });

@@ -1,0 +1,80 @@
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import { formatCoverage } from "./coverage.ts";
+import { formatScenarioTrials } from "./load-results.ts";
+import type { ReportFinding } from "./report.ts";
+import { fact, type LabelledValue } from "./section.ts";
+import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
+
+/** The fields that identify a finding: its check, and its instance such as a tier. */
+export interface FindingId {
+  readonly check: string;
+  readonly instance?: string | null | undefined;
+}
+
+/** Returns a key of a finding. Few reports have two findings with the same key. */
+export const findingKey = ({ check, instance }: FindingId): string => JSON.stringify([check, instance ?? null]);
+
+/** Formats a finding as `SSE-5/name`, or as `SSE-5/name (pro)` if its check has several instances. */
+export const findingName = ({ check, instance }: FindingId): string =>
+  `${sanitizeLine(check, 120)}${instance === undefined || instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
+
+/** Returns the clauses of findings, each once. */
+export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): string[] => [
+  ...new Set(findings.map(({ clause }) => clause)),
+];
+
+/** Returns the document's sentence of a clause. Empty for a load scenario's own demand, which the document does not state. */
+export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
+
+/** Names clauses, such as `INV-10, ERR-1 and 3 more`. */
+export const clauseNames = (clauses: readonly string[], max: number): Text =>
+  joinFirstTexts(
+    clauses.map((clause) => outside(clause, 60)),
+    max,
+  );
+
+/** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
+export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
+  const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(happened(actual ?? reason), max)}`;
+  return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where))}`;
+}
+
+/**
+ * Says what happened so that it reads on after "expected …;". A share, such as "on 9 of 12 responses: …", stands without "got", which would
+ * read as if these were the good ones.
+ */
+function happened(actual: string): string {
+  const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
+  if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;
+  return /^on \d+ of \d+ /.test(actual) ? actual : `got ${actual}`;
+}
+
+/** Formats a place in a file as editors and compilers do: `weather.json:3:11`. */
+const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
+  `${file}:${line}:${column}`;
+
+/** Findings of one check with the same result. They differ only in the instance: a tier or a load trial. */
+export interface DistinctFinding {
+  readonly finding: ReportFinding;
+  readonly instances: readonly string[];
+}
+
+/** Returns the facts that a finding has: expected, actual, place in a file, coverage, and tiers or load trials. */
+export function findingFacts({ finding, instances }: DistinctFinding): LabelledValue[] {
+  const { expected = "", actual, reason = "", seen, load, where } = finding;
+  return [
+    fact("expected", outside(expected, 600)),
+    fact("actual", outside(actual ?? reason, 600)),
+    ...(where === undefined ? [] : [fact("where", outside(formatPlace(where), 600))]),
+    ...(seen === undefined || seen.looked < 2 ? [] : [fact("coverage", outsideProse(formatCoverage(seen), 600))]),
+    ...instanceFacts(instances, load),
+  ];
+}
+
+function instanceFacts(instances: readonly string[], load: ReportFinding["load"]): LabelledValue[] {
+  if (load !== undefined) return [fact("under", outside(formatScenarioTrials(load.scenario, instances), 600))];
+  if (instances.length === 0) return [];
+  const tiers = joinTexts(instances.map((instance) => outside(instance, 40)));
+  return [fact("with", text`${own(instances.length === 1 ? "tier" : "tiers")} ${tiers}`)];
+}

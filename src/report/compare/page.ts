@@ -5,10 +5,10 @@ import {
   scrollableTable,
   tableHead,
   renderTable,
+  tableRow,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
-import { baseStyle } from "../html/base-style.ts";
 import type { Comparison, ComparedSide } from "./comparison.ts";
 import type { ClauseWithResults, LabelledText } from "./group-findings.ts";
 import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
@@ -26,8 +26,7 @@ export function renderComparisonPage(found: Comparison): string {
   const isFine = found.regressions.length === 0;
   return renderPage({
     title: `${words}: ${formatComparedReport(found.newer)}`,
-    styles: [baseStyle, comparisonStyle],
-    script: null,
+    styles: [comparisonStyle],
     body: html`<a class="skip-link" href="#content">Skip to what changed</a>
       <header class="wide">
         <h1>What changed between two reports</h1>
@@ -75,16 +74,9 @@ function comparedReportsTable({ older, newer }: Comparison): Html {
     ["requirement set", ({ suite }) => suite.requirements],
     ["suite", ({ suite }) => `${suite.version}, clauses ${suite.clauses}`],
   ];
-  const cells = rows.map(
-    ([name, of]) =>
-      html`<tr>
-        <th scope="row">${name}</th>
-        <td>${prose(of(older) || "none")}</td>
-        <td>${prose(of(newer) || "none")}</td>
-      </tr>`,
-  );
+  const cells = rows.map(([name, of]) => [name, ...[older, newer].map((side) => prose(of(side) || "none"))]);
   return html`<div class="sides">
-    ${renderTable("The two reports", [screenReaderHead("what"), "old", "new"], cells)}
+    ${renderTable("The two reports", [[screenReaderHead("what"), ""], "old", "new"], cells)}
   </div>`;
 }
 
@@ -139,24 +131,21 @@ function loadSection(found: Comparison): Html | null {
     ${scrollableTable(
       "Load metrics, old and new",
       html`<table>
-        ${tableHead(["metric", ...["old", "new", "change"].map(numberColumnHead)])} ${groups.map(trialTableBody)}
+        ${tableHead(metricColumns.map(([head]) => head))} ${groups.map(trialTableBody)}
       </table>`,
     )}
   </section>`;
 }
+
+const metricColumns = [
+  ["metric", ""],
+  ...["old", "new", "change"].map((head) => [numberColumnHead(head), "number"] as const),
+] as const;
 
 const trialTableBody = ({ load, rows }: TrialMetrics): Html =>
   html`<tbody>
     <tr class="load">
       <th scope="rowgroup" colspan="4">${load}</th>
     </tr>
-    ${rows.map(
-      ({ figure, was, is, change }) =>
-        html`<tr>
-          <th scope="row">${figure}</th>
-          <td class="number">${was}</td>
-          <td class="number">${is}</td>
-          <td class="number">${change}</td>
-        </tr>`,
-    )}
+    ${rows.map(({ figure, was, is, change }) => tableRow(metricColumns, [figure, was, is, change]))}
   </tbody>`;

@@ -1,7 +1,7 @@
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome } from "../model/report.ts";
 import type { Text } from "../model/text.ts";
-import { type Html, html } from "./markup.ts";
+import { type Html, type HtmlContent, html } from "./markup.ts";
 
 /** The word on the badge of each outcome, so that colour is not the only sign. */
 const outcomeWords: Readonly<Record<Outcome, string>> = {
@@ -17,17 +17,31 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
 export const outcomeBadge = (outcome: Outcome): Html =>
   html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
-/** Renders a few large numbers, each with its name. */
-export const numberTiles = (figures: readonly (readonly [name: string, value: string])[]): Html =>
-  html`<dl class="figures">
-    ${figures.map(
-      ([name, value]) =>
+/** Renders a section of a page under its heading, whose id is also a link target. */
+export const pageSection = (id: string, title: HtmlContent, content: HtmlContent): Html =>
+  html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    ${content}
+  </section>`;
+
+/** Renders terms with their descriptions. */
+export const definitionList = (
+  classes: string,
+  rows: readonly (readonly [term: HtmlContent, description: HtmlContent])[],
+): Html =>
+  html`<dl class="${classes}">
+    ${rows.map(
+      ([term, description]) =>
         html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
+          <dt>${term}</dt>
+          <dd>${description}</dd>
         </div>`,
     )}
   </dl>`;
+
+/** Renders a few large numbers, each with its name. */
+export const numberTiles = (numbers: readonly (readonly [name: string, value: string])[]): Html =>
+  definitionList("figures", numbers);
 
 /** Puts a table into a box that scrolls sideways, so that the page itself does not scroll. */
 export const scrollableTable = (name: string, table: Html): Html =>
@@ -48,21 +62,37 @@ export const numberColumnHead = (text: string): Html => html`<th scope="col" cla
 export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
-export const renderTable = (
+/** A column of a table: its head, and the classes of its cells if they have some. */
+export type Column = string | readonly [head: string | Html, classes: string];
+
+/** A column of numbers, aligned to the right with its head. */
+export const numberColumn = (head: string): Column => [numberColumnHead(head), "number"];
+
+/** Renders a table in a box that scrolls sideways. */
+export function renderTable(
   name: string,
-  head: readonly (string | Html)[],
-  rows: readonly Html[],
+  columns: readonly Column[],
+  rows: readonly (readonly HtmlContent[])[],
   classes: string | null = null,
-): Html =>
-  scrollableTable(
-    name,
-    html`<table${classes !== null && html` class="${classes}"`}>
-      ${tableHead(head)}
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`,
-  );
+): Html {
+  const table = html`<table${classes !== null && html` class="${classes}"`}>
+    ${tableHead(columns.map((column) => (typeof column === "string" ? column : column[0])))}
+    <tbody>
+      ${rows.map((cells) => tableRow(columns, cells))}
+    </tbody>
+  </table>`;
+  return scrollableTable(name, table);
+}
+
+/** Renders the cells of a row. The first is its heading. */
+export const tableRow = (columns: readonly Column[], cells: readonly HtmlContent[]): Html =>
+  html`<tr>
+    ${cells.map((content, at) => {
+      const column = columns[at] ?? "";
+      const classes = typeof column !== "string" && column[1] !== "" && html` class="${column[1]}"`;
+      return at === 0 ? html`<th scope="row" ${classes}>${content}</th>` : html`<td${classes}>${content}</td>`;
+    })}
+  </tr>`;
 
 /** Renders a text on one line. Backticks in it mark code. */
 export const textHtml = ({ parts }: Text): Html =>

@@ -2,11 +2,10 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportDocument } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { SectionName } from "../model/section.ts";
-import { baseStyle } from "./base-style.ts";
 import { renderSection } from "./render-section.ts";
 import { type Html, html } from "./markup.ts";
 import { renderPage } from "./page.ts";
-import { pageContextOf } from "./page-context.ts";
+import { pageContextOf } from "./sections/evidence.ts";
 import { reportStyle } from "./report-style.ts";
 import { reportScript } from "./script.ts";
 import { chartsSection } from "./sections/charts.ts";
@@ -14,7 +13,7 @@ import { findingsSection } from "./sections/findings.ts";
 import { loadSection } from "./sections/load.ts";
 import { traceabilitySection } from "./sections/traceability.ts";
 import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
-import { chartStyle } from "./svg/chart-style.ts";
+import { chartStyle } from "./svg/chart.ts";
 
 /** A part of the page below a heading. `body` is empty if the report has nothing to show there. */
 interface PageSection {
@@ -37,7 +36,7 @@ export function renderHtml(document: ReportDocument): string {
   const parts: readonly PageSection[] = [
     { anchor: "fix", name: "To fix", body: fixFirstSection(report, sections) },
     ...generic("recording", "profiles"),
-    { anchor: "load", name: "Load", body: loadSection(context, sections) },
+    { anchor: "load", name: "Load", body: loadSection(document, sections) },
     { anchor: "findings", name: "Findings", body: findingsSection(context) },
     { anchor: "limits", name: "Limits and times", body: chartsSection(document) },
     ...generic("observations", "readings", "coverage", "streaming", "skipped", "upcoming"),
@@ -47,7 +46,7 @@ export function renderHtml(document: ReportDocument): string {
   const name = sanitizeLine(report.target.name, 80);
   return renderPage({
     title: `${name}: ${report.verdict} · Agent Hosting conformance`,
-    styles: [baseStyle, chartStyle, reportStyle],
+    styles: [chartStyle, reportStyle],
     script: reportScript,
     body: reportBody(
       document,

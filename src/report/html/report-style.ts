@@ -69,7 +69,7 @@ export const reportStyle = `
 .table-box + .table-box { margin-top: 0.75rem; }
 .plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 0.2rem; }
 a.outcome { text-decoration: none; }
-.trace tr:target { background: var(--accent-soft); }
+.trace tr:has(:target) { background: var(--accent-soft); }
 #announcement { position: fixed; left: 50%; bottom: 1.25rem; translate: -50% 0; background: var(--ink); color: var(--page); border-radius: 8px;
   padding: 0.5rem 1rem; font-size: 0.92rem; max-width: calc(100vw - 2rem); }
 #announcement:empty { visibility: hidden; padding: 0; }

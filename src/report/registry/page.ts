@@ -2,7 +2,6 @@ import { verdictMarks } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { profileNames } from "../../spec/profiles.ts";
-import { baseStyle } from "../html/base-style.ts";
 import { prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
@@ -28,7 +27,7 @@ export function renderRegistryPage(registry: Registry): string {
   const current = entries.filter((entry) => isCurrent(entry, now)).length;
   return renderPage({
     title: "Conformance registry",
-    styles: [baseStyle, pageStyle],
+    styles: [pageStyle],
     script: pageScript,
     feed: feedFileName,
     body: html`<a class="skip-link" href="#content">Skip to the table</a>

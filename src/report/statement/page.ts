@@ -1,8 +1,7 @@
 import { limitResult } from "../model/proven-limits.ts";
 import { formatCount } from "../../base/text.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
-import { baseStyle } from "../html/base-style.ts";
-import { outcomeBadge, numberTiles, numberColumnHead, prose, renderTable } from "../html/elements.ts";
+import { outcomeBadge, numberTiles, prose, renderTable, numberColumn, pageSection } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { verdictTexts } from "../html/sections/verdict.ts";
@@ -32,8 +31,6 @@ export function renderStatementPage(
   const { word, tone, says } = verdictTexts[verdict];
   return renderPage({
     title: `Conformance statement: ${target.name}`,
-    styles: [baseStyle],
-    script: null,
     body: html`<main>
       <header>
         <p class="muted">Conformance statement, by ${kind === "load" ? "load scenarios" : "the suites"}</p>
@@ -67,18 +64,9 @@ export function renderStatementPage(
 
 function profilesSection({ profiles = [] }: Statement): Html | null {
   if (profiles.length === 0) return null;
-  const rows = profiles.map(
-    ({ profile, verdict, musts, exercised }) =>
-      html`<tr>
-        <th scope="row">${profile}</th>
-        <td>${verdict}</td>
-        <td class="number">${exercised} of ${musts}</td>
-      </tr>`,
-  );
-  return html`<section aria-labelledby="profiles">
-    <h2 id="profiles">Verdict by profile</h2>
-    ${renderTable("Profiles", ["Profile", "Verdict", numberColumnHead("Must clauses exercised")], rows)}
-  </section>`;
+  const rows = profiles.map(({ profile, verdict, musts, exercised }) => [profile, verdict, `${exercised} of ${musts}`]);
+  const columns = ["Profile", "Verdict", numberColumn("Must clauses exercised")];
+  return pageSection("profiles", "Verdict by profile", renderTable("Profiles", columns, rows));
 }
 
 const formatDay = (time: string): string => time.slice(0, 10);
@@ -103,20 +91,8 @@ function factsSection(
       : [["Pairs of properties", `${pairs.covered} of ${pairs.reachable} within reach`] as const]),
     ...limits.map((limit) => [`Rate limit of ${limit.tier}`, `${limit.window}: ${limitResult(limit)}`] as const),
   ];
-  return html`<section aria-labelledby="facts">
-    <h2 id="facts">Who, what and when</h2>
-    ${renderTable(
-      "Facts",
-      ["Fact", "Value"],
-      facts.map(
-        ([name, value]) =>
-          html`<tr>
-            <th scope="row">${name}</th>
-            <td>${prose(value, 200)}</td>
-          </tr>`,
-      ),
-    )}
-  </section>`;
+  const rows = facts.map(([name, value]) => [name, prose(value, 200)]);
+  return pageSection("facts", "Who, what and when", renderTable("Facts", ["Fact", "Value"], rows));
 }
 
 const formatDigest = (digest: Subject["digest"]): string =>
@@ -125,21 +101,17 @@ const formatDigest = (digest: Subject["digest"]): string =>
     .join(", ");
 
 function exceptionsSection(exceptions: readonly StatementException[]): Html {
-  const rows = exceptions.map(
-    ({ check, outcome, instances = [], expected, actual, reason }) =>
-      html`<tr>
-        <th scope="row">${prose(check, 100)}</th>
-        <td>${outcomeBadge(outcome)}</td>
-        <td>
-          ${prose([reason, expected && `Expected ${expected}.`, actual && `Found ${actual}`].filter(Boolean).join(" "))}
-        </td>
-        <td>${prose(instances.join(", "), 100)}</td>
-      </tr>`,
+  const rows = exceptions.map(({ check, outcome, instances = [], expected, actual, reason }) => [
+    prose(check, 100),
+    outcomeBadge(outcome),
+    prose([reason, expected && `Expected ${expected}.`, actual && `Found ${actual}`].filter(Boolean).join(" ")),
+    prose(instances.join(", "), 100),
+  ]);
+  return pageSection(
+    "exceptions",
+    exceptions.length === 0 ? "No exceptions" : formatCount(exceptions.length, "exception"),
+    exceptions.length > 0 && renderTable("Exceptions", ["Check", "Outcome", "Finding", "Where"], rows),
   );
-  return html`<section aria-labelledby="exceptions">
-    <h2 id="exceptions">${exceptions.length === 0 ? "No exceptions" : formatCount(exceptions.length, "exception")}</h2>
-    ${exceptions.length > 0 && renderTable("Exceptions", ["Check", "Outcome", "Finding", "Where"], rows)}
-  </section>`;
 }
 
 /** Maximum number of unexercised clauses to name. Of further ones, the page shows only the number. */
@@ -149,24 +121,28 @@ function unexercisedSection({ notExercised, unselected }: Statement): Html | nul
   const clauses = [...notExercised.map(({ clause }) => clause), ...unselected];
   if (clauses.length === 0) return null;
   const hidden = clauses.length - maxNamedClauses;
-  return html`<section aria-labelledby="gaps">
-    <h2 id="gaps">${formatCount(clauses.length, "clause")} not exercised</h2>
-    <p>${prose(clauses.slice(0, maxNamedClauses).join(", "), 2000)}${hidden > 0 && ` and ${hidden} more`}</p>
-  </section>`;
+  return pageSection(
+    "gaps",
+    `${formatCount(clauses.length, "clause")} not exercised`,
+    html`<p>${prose(clauses.slice(0, maxNamedClauses).join(", "), 2000)}${hidden > 0 && ` and ${hidden} more`}</p>`,
+  );
 }
 
 const verifySection = (signature: PageSignature | null): Html =>
-  html`<section aria-labelledby="verify">
-    <h2 id="verify">How to verify it</h2>
-    <p>This page proves nothing by itself. Take the statement's file, and check it:</p>
-    <pre
-      tabindex="0"
-    ><code>npx agent-hosting-conformance verify statement.json ${signature === null ? "REPORT" : "--keys https://…/conformance-keys.json"}</code></pre>
-    <p>
-      ${
-        signature === null
-          ? "REPORT is the folder of the report, with its evidence. The statement is unsigned, so anybody may have written it."
-          : "Take the list of keys from the vendor's own address. With the folder of the report as well, the evidence is judged again."
-      }
-    </p>
-  </section>`;
+  pageSection(
+    "verify",
+    "How to verify it",
+    html`
+      <p>This page proves nothing by itself. Take the statement's file, and check it:</p>
+      <pre
+        tabindex="0"
+      ><code>npx agent-hosting-conformance verify statement.json ${signature === null ? "REPORT" : "--keys https://…/conformance-keys.json"}</code></pre>
+      <p>
+        ${
+          signature === null
+            ? "REPORT is the folder of the report, with its evidence. The statement is unsigned, so anybody may have written it."
+            : "Take the list of keys from the vendor's own address. With the folder of the report as well, the evidence is judged again."
+        }
+      </p>
+    `,
+  );

@@ -1,7 +1,6 @@
 import { verdictMarks } from "../model/verdict.ts";
 import { verdictTexts } from "../html/sections/verdict.ts";
 import { formatCount } from "../../base/text.ts";
-import { baseStyle } from "../html/base-style.ts";
 import { outcomeBadge, screenReaderHead, prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
@@ -16,7 +15,7 @@ export function renderVendorsPage(all: VendorComparison): string {
   const [notes, parts] = [comparisonNotes(all), pageParts(all)];
   return renderPage({
     title: `Comparison of vendors: ${all.vendors.map(({ name }) => name).join(", ")}`,
-    styles: [baseStyle, vendorsPageStyle],
+    styles: [vendorsPageStyle],
     script: vendorsPageScript,
     body: html`<a class="skip-link" href="#content">Skip to the tables</a>
       <header class="wide">

@@ -1,9 +1,8 @@
-import { chartStyle } from "../../html/svg/chart-style.ts";
+import { chartStyle } from "../../html/svg/chart.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { numberTiles, prose } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
-import { baseStyle } from "../../html/base-style.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
 import { groupByLoad } from "../summary.ts";
@@ -28,8 +27,7 @@ export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports 
   const linkOf = (night: Night): string | null => (hasReports(night) ? `reports/${night.id}/run/report.html` : null);
   return renderPage({
     title: `${name}: trend · Agent Hosting conformance`,
-    styles: [baseStyle, chartStyle, trendStyle],
-    script: null,
+    styles: [chartStyle, trendStyle],
     body: html`<a class="skip-link" href="#content">Skip to the trend</a>
       <header class="masthead wide">
         <p class="kicker">Agent Hosting Service Interface · nights</p>

@@ -13,22 +13,19 @@ import type { OpenFailure } from "../open-failures.ts";
 
 const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${formatDate(iso)}</time>`;
 
+const minuteElement = (iso: string): Html => html`${dayElement(iso)} <span class="muted">${iso.slice(11, 16)}</span>`;
+
 /** A table with a row for each event, and the night on which it began. */
 export const eventsTable = (events: readonly TrendEvent[]): Html =>
   renderTable(
     "What changed",
-    ["first bad night", "what", "reported", "over"],
-    events.map(
-      ({ kind, reported, since, says, over }) =>
-        html`<tr>
-          <th scope="row">${dayElement(since)}</th>
-          <td class="says">${kindBadge(kind)} ${prose(says)}</td>
-          <td>${dayElement(reported)}</td>
-          <td class="tight">
-            ${over === null ? (kind === "faster" || kind === "requirements" ? "" : "not yet") : dayElement(over)}
-          </td>
-        </tr>`,
-    ),
+    ["first bad night", ["what", "says"], "reported", ["over", "tight"]],
+    events.map(({ kind, reported, since, says, over }) => [
+      dayElement(since),
+      html`${kindBadge(kind)} ${prose(says)}`,
+      dayElement(reported),
+      over === null ? (kind === "faster" || kind === "requirements" ? "" : "not yet") : dayElement(over),
+    ]),
   );
 
 const badgeTones = {
@@ -44,20 +41,15 @@ const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${
 export const failuresTable = (failures: readonly OpenFailure[]): Html =>
   renderTable(
     "Broken on the last night",
-    ["check", "outcome", "first bad night", "nights", "clause and actual result"],
-    failures.map(
-      ({ finding, since, nights, isOlder }) =>
-        html`<tr>
-          <th scope="row">${findingName(finding)}</th>
-          <td>${outcomeBadge(finding.outcome)}</td>
-          <td>${isOlder ? html`<span class="nowrap">before ${dayElement(since)}</span>` : dayElement(since)}</td>
-          <td class="tight">${nights}</td>
-          <td class="says">
-            ${prose(clauseSentence(finding.clause) || finding.clause)}
-            ${finding.actual === undefined ? null : html`<br /><span class="muted">${prose(finding.actual, 200)}</span>`}
-          </td>
-        </tr>`,
-    ),
+    ["check", "outcome", "first bad night", ["nights", "tight"], ["clause and actual result", "says"]],
+    failures.map(({ finding, since, nights, isOlder }) => [
+      findingName(finding),
+      outcomeBadge(finding.outcome),
+      isOlder ? html`<span class="nowrap">before ${dayElement(since)}</span>` : dayElement(since),
+      nights,
+      html`${prose(clauseSentence(finding.clause) || finding.clause)}
+      ${finding.actual !== undefined && html`<br /><span class="muted">${prose(finding.actual, 200)}</span>`}`,
+    ]),
   );
 
 const maxStripNights = 30;
@@ -66,16 +58,18 @@ const maxStripNights = 30;
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
   renderTable(
     "Flaky checks",
-    ["check", "changed", "broken on", `the last ${Math.min(maxStripNights, nights.length)} nights`],
-    flaky.map(
-      (each) =>
-        html`<tr>
-          <th scope="row">${findingName(each)}</th>
-          <td class="tight">${each.flips} times</td>
-          <td class="tight">${each.broken} of ${each.nights} nights</td>
-          <td>${nightStrip(each, nights.slice(-maxStripNights))}</td>
-        </tr>`,
-    ),
+    [
+      "check",
+      ["changed", "tight"],
+      ["broken on", "tight"],
+      `the last ${Math.min(maxStripNights, nights.length)} nights`,
+    ],
+    flaky.map((each) => [
+      findingName(each),
+      `${each.flips} times`,
+      `${each.broken} of ${each.nights} nights`,
+      nightStrip(each, nights.slice(-maxStripNights)),
+    ]),
   );
 
 /** Draws a mark for each night: a dot if the check passed, a cross if it failed, a line if it was not judged. */
@@ -95,28 +89,32 @@ function nightStrip(flaky: FlakyCheck, nights: readonly Night[]): Html {
   </svg>`;
 }
 
+const nightNumbers = ["passed", "failed", "warnings", "skipped", "requests", "load runs", "reported"].map(
+  (head) => [head, "number"] as const,
+);
+
 /** A table with a row for each night. `linkOf` returns the address of the night's report; `null` if there is none. */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
   renderTable(
     "Nights",
-    ["night", "verdict", "passed", "failed", "warnings", "skipped", "requests", "load runs", "reported"],
+    [["night", "nowrap"], "verdict", ...nightNumbers],
     nights.map((night) => {
       const { started, verdict, totals, requests, load, second, reported } = night;
       const link = linkOf(night);
-      const name = html`${dayElement(started)} <span class="muted">${started.slice(11, 16)}</span>`;
+      const name = minuteElement(started);
       const changes =
         reported.regressions.length + new Set(reported.changes.map(({ scenario, tier }) => `${scenario} ${tier}`)).size;
-      return html`<tr>
-        <th scope="row" class="nowrap">${link === null ? name : html`<a href="${link}">${name}</a>`}</th>
-        <td>${verdictBadge(verdict)}</td>
-        <td class="number">${totals.pass}</td>
-        <td class="number">${totals.fail}</td>
-        <td class="number">${totals.warning}</td>
-        <td class="number">${totals.skipped}</td>
-        <td class="number">${formatNumber(requests)}</td>
-        <td class="number">${load.length + second.length}</td>
-        <td class="number">${changes === 0 ? "" : changes}</td>
-      </tr>`;
+      return [
+        link === null ? name : html`<a href="${link}">${name}</a>`,
+        html`<span class="badge ${verdictTexts[verdict].tone}">${verdict}</span>`,
+        totals.pass,
+        totals.fail,
+        totals.warning,
+        totals.skipped,
+        formatNumber(requests),
+        load.length + second.length,
+        changes === 0 ? "" : changes,
+      ];
     }),
   );
 
@@ -124,28 +122,20 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   renderTable(
     "Pairs of properties",
-    ["night", "seed", "pairs", "new", "all nights so far"],
+    [["night", "nowrap"], ...["seed", "pairs", "new", "all nights so far"].map((head) => [head, "number"] as const)],
     nights
       .toReversed()
       .slice(0, maxPairRows)
-      .map(
-        ({ started, seed, seen, added, union }) =>
-          html`<tr>
-            <th scope="row" class="nowrap">
-              ${dayElement(started)} <span class="muted">${started.slice(11, 16)}</span>
-            </th>
-            <td class="number">${seed ?? ""}</td>
-            <td class="number">${formatNumber(seen)}</td>
-            <td class="number">${added === 0 ? "" : formatNumber(added)}</td>
-            <td class="number">${formatNumber(union)} (${formatNumber(wholePercent(union, total))} %)</td>
-          </tr>`,
-      ),
+      .map(({ started, seed, seen, added, union }) => [
+        minuteElement(started),
+        seed ?? "",
+        formatNumber(seen),
+        added === 0 ? "" : formatNumber(added),
+        `${formatNumber(union)} (${formatNumber(wholePercent(union, total))} %)`,
+      ]),
   );
 
 const maxPairRows = 30;
 
 /** Returns a share in whole percent. Rounds down, so that only the full total is 100 %. */
 export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
-
-const verdictBadge = (verdict: Night["verdict"]): Html =>
-  html`<span class="badge ${verdictTexts[verdict].tone}">${verdict}</span>`;

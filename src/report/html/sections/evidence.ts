@@ -1,11 +1,42 @@
+import { anchorsOf } from "../anchors.ts";
 import { sanitize, sanitizeLine, truncate } from "../../../base/sanitize.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
-import type { ReportFinding } from "../../model/report.ts";
-import { findingEvidence, type FindingEvidence } from "../../reproduce/finding-evidence.ts";
+import type { ReportFinding, Report, ReportDocument } from "../../model/report.ts";
+import {
+  findingEvidence,
+  type FindingEvidence,
+  type EvidenceContext,
+  evidenceContextOf,
+} from "../../reproduce/finding-evidence.ts";
 import { prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
-import type { PageContext } from "../page-context.ts";
+
+/** Data that all sections of a page share. */
+export interface PageContext extends EvidenceContext {
+  readonly report: Report;
+  readonly anchors: ReadonlyMap<ReportFinding, string>;
+  /** Reserves room for an exchange of this many characters. Returns `false` if the page has no room left. */
+  readonly tryReserve: (characters: number) => boolean;
+}
+
+/** Maximum number of characters of exchanges on a page, so that it opens fast. Further exchanges are listed by id. */
+const maxExchangeCharacters = 1_000_000;
+
+export function pageContextOf(document: ReportDocument): PageContext {
+  const { report } = document;
+  let left = maxExchangeCharacters;
+  return {
+    ...evidenceContextOf(document),
+    report,
+    anchors: anchorsOf(report.findings),
+    tryReserve: (characters) => {
+      if (characters > left) return false;
+      left -= characters;
+      return true;
+    },
+  };
+}
 
 const shownMessageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 

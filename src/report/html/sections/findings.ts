@@ -6,24 +6,22 @@ import { formatCoverage, formatUncovered } from "../../model/coverage.ts";
 import type { Outcome, Report, ReportFinding } from "../../model/report.ts";
 import { outcomesWorstFirst } from "../../model/verdict.ts";
 import { clauseAnchor, findingAnchor, runAnchor } from "../anchors.ts";
-import { outcomeBadge, multilineText, prose } from "../elements.ts";
+import { outcomeBadge, multilineText, prose, pageSection, definitionList } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
-import type { PageContext } from "../page-context.ts";
-import { evidenceSection } from "./evidence.ts";
+import { type PageContext, evidenceSection } from "./evidence.ts";
 
 /** Renders all findings, section by section. The script of the page adds controls that filter and search them. */
 export function findingsSection(context: PageContext): Html {
   const { findings } = context.report;
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
-  return html`<section aria-labelledby="findings">
-    <h2 id="findings">Findings</h2>
-    ${filterControls(
+  return pageSection("findings", "Findings", [
+    filterControls(
       context.report,
       suites.map(([suite]) => suite),
-    )}
-    <p id="matches" role="status" aria-live="polite" class="muted">${formatCount(findings.length, "finding")}</p>
-    ${suites.map(([suite, members]) => suiteSection(suite, members, context))}
-  </section>`;
+    ),
+    html`<p id="matches" role="status" aria-live="polite" class="muted">${formatCount(findings.length, "finding")}</p>`,
+    suites.map(([suite, members]) => suiteSection(suite, members, context)),
+  ]);
 }
 
 function filterControls({ totals, findings }: Report, suites: readonly string[]): Html {
@@ -33,13 +31,7 @@ function filterControls({ totals, findings }: Report, suites: readonly string[])
       <label for="search">Search</label
       ><input type="search" id="search" placeholder="clause, text, header, status…" autocomplete="off" />
     </div>
-    ${selectField("level", "Level", levels, levels)}
-    ${selectField(
-      "section",
-      "Section",
-      suites.map((each) => sanitizeLine(each, 120)),
-      suites,
-    )}
+    ${selectField("level", "Level", levels)} ${selectField("section", "Section", suites)}
     <div class="outcomes" role="group" aria-label="Outcome">
       ${outcomesWorstFirst
         .filter((outcome) => totals[outcome] > 0)
@@ -56,15 +48,14 @@ function filterControls({ totals, findings }: Report, suites: readonly string[])
 
 const outcomeName = (outcome: Outcome): string => (outcome === "error" ? "harness error" : outcome);
 
-function selectField(id: string, label: string, values: readonly string[], names: readonly string[]): Html {
-  return html`<div class="field">
+const selectField = (id: string, label: string, names: readonly string[]): Html =>
+  html`<div class="field">
     <label for="${id}">${label}</label
     ><select id="${id}">
       <option value="">all</option>
-      ${values.map((value, at) => html`<option value="${value}">${sanitizeLine(names[at] ?? value, 80)}</option>`)}
+      ${names.map((name) => html`<option value="${sanitizeLine(name, 120)}">${sanitizeLine(name, 80)}</option>`)}
     </select>
   </div>`;
-}
 
 /** Renders the findings of one section of the document, worst first. Collapses findings that need no action. */
 function suiteSection(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
@@ -82,8 +73,8 @@ function suiteSection(suite: string, members: readonly ReportFinding[], context:
     <span class="tallies">${counts}</span>
   </summary>`;
   const urgent = sorted.filter(isUrgent);
-  if (urgent.length === 0) return html`<details class="suite">${title} ${parts(sorted)}</details>`;
   const others = sorted.filter((each) => !isUrgent(each));
+  if (urgent.length === 0) return html`<details class="suite">${title} ${parts(others)}</details>`;
   const rest =
     others.length > 0 &&
     html`<details class="rest">
@@ -156,16 +147,10 @@ function factList(finding: ReportFinding, context: PageContext): Html {
     ],
     ...loadRunLinks(finding, context),
   ];
-  return html`<dl class="facts">
-    ${facts.map(
-      (fact) =>
-        fact &&
-        html`<div>
-          <dt>${fact[0]}</dt>
-          <dd>${fact[1]}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  return definitionList(
+    "facts",
+    facts.filter((fact) => fact !== null),
+  );
 }
 
 const reasonLabels: Readonly<Partial<Record<Outcome, string>>> = {

@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { type LoadRun, formatTrial } from "../../model/load-results.ts";
 import { findingsOfLoadRun, loadRunFacts } from "../../model/measurement-sections.ts";
-import type { ReportFinding } from "../../model/report.ts";
+import type { ReportFinding, ReportDocument } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { Section } from "../../model/section.ts";
 import { runAnchor } from "../anchors.ts";
@@ -11,20 +11,21 @@ import { loadLatencyChart } from "../charts/latency.ts";
 import { limitCharts, perMinuteChart } from "../charts/limits.ts";
 import { limiterSamplesUnderLoad } from "../charts/limiter-samples.ts";
 import { loadStreamChart } from "../charts/streams.ts";
-import { textHtml, prose } from "../elements.ts";
+import { textHtml, prose, pageSection } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
-import type { PageContext } from "../page-context.ts";
 
 /** Renders all load runs: a table, caveats about runs that prove nothing, and the charts of each run. */
-export function loadSection({ report, load }: PageContext, sections: readonly Section[]): Html {
+export function loadSection({ report, load }: ReportDocument, sections: readonly Section[]): Html {
   const runs = report.load?.runs ?? [];
   if (runs.length === 0) return html``;
   const tables = pickSections(sections, ["load"]).flatMap(({ blocks }) => blocks);
-  return html`<section aria-labelledby="load">
-    <h2 id="load">Load</h2>
-    ${tables.map((block) => block.kind === "table" && tableHtml(block))} ${caveatsBanner(sections)}
-    ${runs.map((run, at) => loadRunDetails(run, load.get(run.evidence) ?? null, at === 0 || hasFailedFinding(run, report.findings)))}
-  </section>`;
+  return pageSection("load", "Load", [
+    tables.map((block) => block.kind === "table" && tableHtml(block)),
+    caveatsBanner(sections),
+    runs.map((run, at) =>
+      loadRunDetails(run, load.get(run.evidence) ?? null, at === 0 || hasFailedFinding(run, report.findings)),
+    ),
+  ]);
 }
 
 const hasFailedFinding = (run: LoadRun, findings: readonly ReportFinding[]): boolean =>
@@ -41,17 +42,13 @@ const caveatsBanner = (sections: readonly Section[]): Html[] =>
       </div>`,
   );
 
-function loadRunDetails(run: LoadRun, evidence: LoadEvidence | null, isOpen: boolean): Html {
-  const figures = evidence === null ? [] : loadRunCharts(run, evidence);
-  const body = html`<summary><h3>${sanitizeLine(formatTrial(run), 120)}</h3></summary>
+const loadRunDetails = (run: LoadRun, evidence: LoadEvidence | null, isOpen: boolean): Html =>
+  html`<details class="tier" id="${runAnchor(run.evidence)}" ${isOpen && "open"}>
+    <summary><h3>${sanitizeLine(formatTrial(run), 120)}</h3></summary>
     <p>${prose(`${run.title.charAt(0).toUpperCase()}${run.title.slice(1)}.`)}</p>
-    ${evidence === null ? html`<p class="muted">Its evidence was not there when the page was made, so it has no charts.</p>` : html`<div class="charts">${figures}</div>`}
-    ${factsHtml({ facts: loadRunFacts(run) }, "facts small")}`;
-  const anchor = runAnchor(run.evidence);
-  return isOpen
-    ? html`<details class="tier" id="${anchor}" open>${body}</details>`
-    : html`<details class="tier" id="${anchor}">${body}</details>`;
-}
+    ${evidence === null ? html`<p class="muted">Its evidence was not there when the page was made, so it has no charts.</p>` : html`<div class="charts">${loadRunCharts(run, evidence)}</div>`}
+    ${factsHtml({ facts: loadRunFacts(run) }, "facts small")}
+  </details>`;
 
 function loadRunCharts({ scenario }: LoadRun, evidence: LoadEvidence): Html[] {
   const { limits, requests, summary, tier } = evidence;

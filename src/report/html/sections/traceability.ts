@@ -2,38 +2,42 @@ import { type ClauseId, clauseOf, clausesOfParty } from "../../../spec/clauses.t
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Outcome, outcomes, partyOf, type Report, type ReportFinding } from "../../model/report.ts";
 import { clauseAnchor, findingAnchor } from "../anchors.ts";
-import { outcomeBadge, prose, renderTable } from "../elements.ts";
-import { type Html, html } from "../markup.ts";
+import { outcomeBadge, prose, renderTable, pageSection } from "../elements.ts";
+import { type Html, html, type HtmlContent } from "../markup.ts";
+
+const columns = [["Clause", "nowrap"], ["Level", "nowrap"], "Sentence", "Checks and outcomes"] as const;
 
 /** Renders a table of all clauses for the party of the report. A row has the level, the checks and their outcomes. */
 export function traceabilitySection(report: Report): Html {
-  const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
-  const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];
+  const findingsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const party = partyOf(report);
   const ids = clausesOfParty(party);
-  const rows = ids.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report));
-  const exercised = ids.filter((clause) => (rowsOf.get(clause) ?? []).some(({ outcome }) => outcome !== "skipped"));
-  return html`<section aria-labelledby="traceability">
-    <h2 id="traceability">Traceability</h2>
-    <p>
-      Every sentence of the interface document that a ${party} could break, with its level, its checks and their
-      outcomes. ${exercised.length} of ${ids.length} clauses were exercised or observed.
-    </p>
-    <details>
-      <summary>All ${ids.length} clauses</summary>
-      ${renderTable("Clauses, checks and outcomes", head, rows, "wordy trace")}
-    </details>
-  </section>`;
+  const rows = ids.map((clause) => clauseCells(clause, findingsOf.get(clause) ?? [], report));
+  const exercised = ids.filter(
+    (clause) => findingsOf.get(clause)?.some(({ outcome }) => outcome !== "skipped") === true,
+  );
+  return pageSection(
+    "traceability",
+    "Traceability",
+    html`<p>
+        Every sentence of the interface document that a ${party} could break, with its level, its checks and their
+        outcomes. ${exercised.length} of ${ids.length} clauses were exercised or observed.
+      </p>
+      <details>
+        <summary>All ${ids.length} clauses</summary>
+        ${renderTable("Clauses, checks and outcomes", columns, rows, "wordy trace")}
+      </details>`,
+  );
 }
 
-function clauseRow(clause: ClauseId, findings: readonly ReportFinding[], report: Report): Html {
+function clauseCells(clause: ClauseId, findings: readonly ReportFinding[], report: Report): HtmlContent[] {
   const { level, says, section } = clauseOf(clause);
-  return html`<tr id="${clauseAnchor(clause)}">
-    <th scope="row" class="nowrap">${clause}</th>
-    <td class="nowrap">${level}</td>
-    <td>${prose(says)}<span class="small muted place">${section}</span></td>
-    <td>${findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksWithOutcomes(findings)}</td>
-  </tr>`;
+  return [
+    html`<span id="${clauseAnchor(clause)}">${clause}</span>`,
+    level,
+    html`${prose(says)}<span class="small muted place">${section}</span>`,
+    findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksWithOutcomes(findings),
+  ];
 }
 
 function whyNotChecked(clause: ClauseId, { untestable, unselected, load }: Report): string {

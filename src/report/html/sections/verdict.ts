@@ -17,7 +17,7 @@ import { pickSections } from "../../model/report-sections.ts";
 import type { SharedCause, Section } from "../../model/section.ts";
 import { verdictReasons } from "../../model/verdict-summary.ts";
 import { findingAnchor } from "../anchors.ts";
-import { outcomeBadge, numberTiles, textHtml, prose } from "../elements.ts";
+import { outcomeBadge, numberTiles, textHtml, prose, pageSection } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
 interface VerdictText {
@@ -137,13 +137,12 @@ export function fixFirstSection(report: Report, sections: readonly Section[]): H
   if (all.length === 0) return enablersSection(sections);
   const shown = all.slice(0, maxCausesShown);
   const further = furtherCauses(all);
-  return html`<section aria-labelledby="fix">
-    <h2 id="fix">${causesHeading(all)}</h2>
-    <ol class="fixes">
+  return pageSection("fix", causesHeading(all), [
+    html`<ol class="fixes">
       ${shown.map(fixItem)}
-    </ol>
-    ${further !== null && html`<p class="muted">${further} below, in the section of each clause.</p>`}
-  </section>`;
+    </ol>`,
+    further !== null && html`<p class="muted">${further} below, in the section of each clause.</p>`,
+  ]);
 }
 
 function fixItem(cause: FailureCause): Html {
@@ -185,9 +184,10 @@ function enablersSection(sections: readonly Section[]): Html {
     .flatMap((block) => (block.kind === "causes" && block.prefix !== "" ? block.causes : []));
   const shown = needs.slice(0, maxCausesShown);
   if (shown.length === 0) return html``;
-  return html`<section aria-labelledby="fix">
-    <h2 id="fix">Nothing to fix. What would prove more</h2>
-    <ol class="fixes">
+  return pageSection(
+    "fix",
+    "Nothing to fix. What would prove more",
+    html`<ol class="fixes">
       ${shown.map(
         ({ text, findings }) =>
           html`<li class="card">
@@ -195,6 +195,6 @@ function enablersSection(sections: readonly Section[]): Html {
             <p class="small muted">Enables ${formatCount(findings.length, "check")}.</p>
           </li>`,
       )}
-    </ol>
-  </section>`;
+    </ol>`,
+  );
 }

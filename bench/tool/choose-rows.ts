@@ -1,4 +1,4 @@
-import { globOf } from "../../src/base/glob.ts";
+import { globOf } from "../../src/base/text.ts";
 import type { BenchRow } from "./row.ts";
 
 /**

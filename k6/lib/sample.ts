@@ -6,7 +6,7 @@ import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
 import { bodyMismatches } from "../../src/rules/bodies/rules.ts";
 import { malformedHeaders } from "../../src/rules/limits/header-rules.ts";
 import { readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
-import { streamShapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
+import { streamShapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/streams.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
 import { rateLimitHeaders } from "../../src/spec/headers.ts";
 

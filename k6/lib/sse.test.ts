@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { tryParseJson } from "../../src/base/json.ts";
-import { streamShapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
+import { streamShapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/streams.ts";
 import { isCompleteStream, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';

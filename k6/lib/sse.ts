@@ -1,5 +1,4 @@
-import { streamRules } from "../../src/rules/streams/rules.ts";
-import type { StreamShape } from "../../src/rules/streams/sequence.ts";
+import { streamRules, type StreamShape } from "../../src/rules/streams/streams.ts";
 
 /** One event of a stream. Its data lines are joined by line feeds. */
 export interface StreamEvent {

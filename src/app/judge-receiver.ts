@@ -8,8 +8,8 @@ import { redactRun } from "./judge/redacted-run.ts";
 import { type JudgedTarget, progressOptions, type RunEvents } from "./judge/judge-target.ts";
 import { writeAndRename } from "./report-folder/write-files.ts";
 import { probesOf } from "../run/judge/check.ts";
-import type { DeliverySender, OutgoingDelivery, SentDelivery } from "../run/send/delivery-sender.ts";
-import { slug } from "../base/file-names.ts";
+import type { DeliverySender, OutgoingDelivery, SentDelivery } from "../run/party-session.ts";
+import { slug } from "../base/files/file-names.ts";
 
 export interface JudgeReceiverOptions extends DeliverySettings {
   readonly target: Target;

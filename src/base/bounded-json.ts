@@ -1,8 +1,7 @@
 import { tryParseJson } from "./json.ts";
-import { endOfString } from "./json-structure.ts";
 
 const minLongTextChars = 16 * 1024;
-const maxDepth = 100;
+const maxKeptDepth = 100;
 
 /**
  * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. In a text of more than 16 KiB,
@@ -13,7 +12,6 @@ export function parseBoundedJson(text: string): unknown {
   return shallow === null ? undefined : tryParseJson(shallow);
 }
 
-const quote = 0x22;
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** Difference between the character codes of an opening bracket and its closing one. */
@@ -30,12 +28,90 @@ function cutDeepValues(text: string): string | null {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
     else if (opening.has(code)) {
-      if (awaited.length === maxDepth) left += `${text.slice(from, at)}null`;
+      if (awaited.length === maxKeptDepth) left += `${text.slice(from, at)}null`;
       awaited.push(code + toClosing);
     } else if (closing.has(code)) {
       if (awaited.pop() !== code) return null;
-      if (awaited.length === maxDepth) from = at + 1;
+      if (awaited.length === maxKeptDepth) from = at + 1;
     }
   }
   return awaited.length === 0 ? left + text.slice(from) : null;
+}
+
+/** Defects to search for in a JSON text. */
+export interface StructureRules {
+  /** Maximum depth of nesting. Deeper values could exhaust the stack of code that handles values by recursion. */
+  readonly maxDepth: number;
+  /** Whether duplicate names and `__proto__` are defects. */
+  readonly checksNames: boolean;
+}
+
+interface Level {
+  /** Names of the members so far, if this level is an object; `null` for an array. */
+  readonly names: Set<string> | null;
+  /** Whether the next string is the name of a member. */
+  expectsName: boolean;
+}
+
+const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
+const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
+
+/**
+ * Finds a defect that `JSON.parse` does not report: nesting that is too deep, a duplicate name in an object, or the
+ * name `__proto__`. Returns a text that continues "the file …", such as `has a duplicate name "a" in line 1, column 9`.
+ * Returns `null` if there is no defect. Uses no recursion, so that deep nesting cannot exhaust the stack.
+ *
+ * @param text valid JSON
+ */
+export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
+  const levels: Level[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const level = levels.at(-1);
+    if (code === quote) {
+      const end = endOfString(text, at);
+      if (level?.expectsName === true && level.names !== null) {
+        const problem = nameProblem(text.slice(at, end + 1), level.names);
+        if (problem !== null) return `has ${problem} in ${placeOf(text, at)}`;
+        level.expectsName = false;
+      }
+      at = end;
+    } else if (code === openBrace || code === openBracket) {
+      if (levels.length === maxDepth) return `is nested deeper than ${maxDepth} levels in ${placeOf(text, at)}`;
+      const isObject = code === openBrace && checksNames;
+      levels.push({ names: isObject ? new Set() : null, expectsName: isObject });
+    } else if (code === closeBrace || code === closeBracket) levels.pop();
+    else if (code === comma && level !== undefined) level.expectsName = level.names !== null;
+  }
+  return null;
+}
+
+function nameProblem(quoted: string, names: Set<string>): string | null {
+  const name = JSON.parse(quoted) as string;
+  if (name === "__proto__") return 'the name "__proto__", which cannot be used,';
+  if (names.has(name)) return `a duplicate name ${quoted}`;
+  names.add(name);
+  return null;
+}
+
+/** Returns the place of a character, as editors show it: `line 3, column 14`. */
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at).split("\n");
+  return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+}
+
+/**
+ * Returns the index of the quote that ends the JSON string beginning at `start`. Returns the length of the text if
+ * there is none.
+ */
+export function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === backslash) first -= 1;
+  return (at - first) % 2 === 1;
 }

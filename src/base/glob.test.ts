@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { globOf } from "./glob.ts";
+import { globOf } from "./text.ts";
 
 describe("a glob", () => {
   it.each([

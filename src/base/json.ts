@@ -25,3 +25,6 @@ export function getPath(value: unknown, ...path: readonly string[]): unknown {
   }
   return current;
 }
+
+/** Makes a type read-only at every depth. Needed for types that zod infers, which are mutable. */
+export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;

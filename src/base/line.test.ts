@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { hiddenKey, hideKeys } from "./hide-keys.ts";
-import { joinLines, line } from "./line.ts";
+import { hiddenKey, hideKeys, joinLines, line } from "./line.ts";
 
 describe("a line for people", () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { messageOf } from "./errors.ts";
-import { findStructureProblem, type StructureRules } from "./json-structure.ts";
+import { findStructureProblem, type StructureRules } from "./bounded-json.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 /** The result of parsing: a value or a problem. The problem is on one line, without a full stop. */

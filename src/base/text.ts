@@ -56,3 +56,10 @@ export function joinFirst(items: readonly string[], most: number): string {
  * Returns a text, but `undefined` if it is empty. For environment variables, of which an empty one counts as not set.
  */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+/** Returns a test for names. In the pattern, `*` stands for any text. The whole name must match, in any letter case. */
+export function globOf(pattern: string): (name: string) => boolean {
+  const parts = pattern.split(/\*+/).map((part) => RegExp.escape(part));
+  const whole = new RegExp(`^${parts.join(".*")}$`, "i");
+  return (name) => whole.test(name);
+}

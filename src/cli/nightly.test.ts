@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import type { Night } from "../report/history/night.ts";
-import { coverageSeedOfNight } from "../run/plan/coverage-seed.ts";
+import { coverageSeedOfNight } from "../run/plan/bounds.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nightly-"));

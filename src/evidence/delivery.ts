@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { parseBoundedJson } from "../base/bounded-json.ts";
 import { is2xx } from "../base/http-status.ts";
-import type { DeepReadonly } from "../base/deep-readonly.ts";
+import type { DeepReadonly } from "../base/json.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 import { headerNames } from "../spec/headers.ts";
 import { requestSchema } from "./exchange.ts";

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { z } from "zod";
 
 import { type Delivery, deliverySchema } from "./delivery.ts";
 import { type Exchange, exchangeSchema } from "./exchange.ts";
+import { isObject } from "../base/json.ts";
 
 const probeIdentity = {
   probe: z.string().describe("Name of the probe."),
@@ -59,4 +62,134 @@ export interface Evidence {
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
   readonly probes: readonly ProbeEvidence[];
+}
+
+type PackedProbe = EvidenceFile["probes"][number];
+type PlainObject = Readonly<Record<string, unknown>>;
+
+/** The exchanges and deliveries of the file, by id. Contains also those that occur only in the evidence of a probe. */
+interface StoredById {
+  readonly exchanges: Map<string, Exchange>;
+  readonly deliveries: Map<string, Delivery>;
+}
+
+const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((each) => [each.id, each]));
+
+/**
+ * Converts evidence to the form of `evidence.json`, in which probes refer to exchanges and deliveries by id. Does not
+ * redact. Fast if the evidence of probes contains the same objects as the lists; equal copies have to be compared.
+ */
+export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
+  const known: StoredById = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
+  const packed = probes.map((each) => packProbe(each, known));
+  return {
+    format: "agent-hosting-conformance/evidence/1",
+    // The cast is safe: these types differ from those of the file only in `readonly`.
+    exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
+    deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
+    probes: packed,
+  };
+}
+
+function packProbe({ probe, instance, result }: ProbeEvidence, known: StoredById): PackedProbe {
+  switch (result.kind) {
+    case "ran":
+      return { probe, instance, evidence: pack(result.evidence, known) };
+    case "skipped":
+      return { probe, instance, skipped: { reason: result.reason, needs: result.needs } };
+    case "broken":
+      return { probe, instance, failed: result.error };
+  }
+}
+
+function pack(value: unknown, known: StoredById): unknown {
+  if (Array.isArray(value)) return mapItems(value, (each) => pack(each, known));
+  if (!isObject(value)) return value;
+  const id = String(value["id"]);
+  const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
+  if (exchange === value || (isExchange(value) && storedOrAdded(value, known.exchanges))) return { $exchange: id };
+  if (delivery === value || (isDelivery(value) && storedOrAdded(value, known.deliveries))) return { $delivery: id };
+  const packed = mapValues(value, (each) => pack(each, known));
+  return looksLikeReference(packed) ? { $literal: packed } : packed;
+}
+
+/** Adds an object if its id is free. Returns whether the file now has an equal object with this id. */
+function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
+  const same = known.get(value.id);
+  if (same === undefined) known.set(value.id, value);
+  return same === undefined || isDeepStrictEqual(same, value);
+}
+
+/**
+ * Converts the content of `evidence.json` back to evidence.
+ *
+ * @throws {Error} if the file refers to an exchange or delivery that it lacks
+ */
+export function fromEvidenceFile(file: EvidenceFile): Evidence {
+  const known: StoredById = {
+    exchanges: new Map(Object.entries(file.exchanges)),
+    deliveries: new Map(Object.entries(file.deliveries)),
+  };
+  return {
+    exchanges: [...known.exchanges.values()],
+    deliveries: [...known.deliveries.values()],
+    probes: file.probes.map((each) => unpackProbe(each, known)),
+  };
+}
+
+function unpackProbe(packed: PackedProbe, known: StoredById): ProbeEvidence {
+  const { probe, instance } = packed;
+  if ("skipped" in packed) return { probe, instance, result: { kind: "skipped", ...packed.skipped } };
+  if ("failed" in packed) return { probe, instance, result: { kind: "broken", error: packed.failed } };
+  return { probe, instance, result: { kind: "ran", evidence: unpack(packed.evidence, known) } };
+}
+
+function unpack(value: unknown, known: StoredById): unknown {
+  const within = (each: unknown): unknown => (isObject(each) || Array.isArray(each) ? unpack(each, known) : each);
+  if (Array.isArray(value)) return mapItems(value, within);
+  if (!isObject(value)) return value;
+  if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return mapValues(value["$literal"], within);
+  if (Object.hasOwn(value, "$exchange")) return storedById("exchange", value["$exchange"], known.exchanges);
+  if (Object.hasOwn(value, "$delivery")) return storedById("delivery", value["$delivery"], known.deliveries);
+  return mapValues(value, within);
+}
+
+function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
+  const stored = known.get(String(id));
+  if (stored !== undefined) return stored;
+  throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
+}
+
+/**
+ * Whether an object of the evidence has a name such as `$exchange`, which the file uses for references. Such an object
+ * is written as `{"$literal": …}`.
+ */
+const looksLikeReference = (value: PlainObject): boolean =>
+  ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
+
+const isExchange = (value: PlainObject): value is PlainObject & Exchange =>
+  "request" in value && "answer" in value && exchangeSchema.safeParse(value).success;
+
+const isDelivery = (value: PlainObject): value is PlainObject & Delivery =>
+  "request" in value && "reply" in value && deliverySchema.safeParse(value).success;
+
+function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): readonly unknown[] {
+  const mapped = items.map(map);
+  return mapped.every((each, at) => each === items[at]) ? items : mapped;
+}
+
+/**
+ * Maps the values of an object. Returns the same object if no value changes, to avoid copies of tens of thousands of
+ * rate-limit samples.
+ */
+function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
+  const changed = new Map<string, unknown>();
+  for (const key of Object.keys(object)) {
+    const mapped = map(object[key]);
+    if (mapped !== object[key]) changed.set(key, mapped);
+  }
+  if (changed.size === 0) return object;
+  // The target's JSON may have a key `__proto__`. `fromEntries` keeps it, and an assignment would lose it.
+  return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
 }

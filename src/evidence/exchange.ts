@@ -1,8 +1,7 @@
 import { z } from "zod";
 
-import { tryParseJson } from "../base/json.ts";
+import { tryParseJson, type DeepReadonly } from "../base/json.ts";
 import { parseBoundedJson } from "../base/bounded-json.ts";
-import type { DeepReadonly } from "../base/deep-readonly.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");

@@ -1,5 +1,4 @@
-import type { Secret } from "./secret.ts";
-import { type SecretEncoding, encodingsOf, minLeakLength, replacementName } from "./secret-encodings.ts";
+import { type Secret, type SecretEncoding, encodingsOf, minLeakLength, replacementName } from "./secret.ts";
 import { unescapeOnce } from "./unescape.ts";
 
 /** A part of a text that reveals a secret, or a part of one. */

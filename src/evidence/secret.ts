@@ -1,3 +1,5 @@
+import { unescapeOnce } from "./unescape.ts";
+
 /** A secret value, and the name that replaces it in redacted texts. */
 export interface Secret {
   readonly name: string;
@@ -26,3 +28,85 @@ export const generateSecret = (): string =>
     .randomUUID()
     .replaceAll("-", "")
     .replaceAll(/.{4}(?=.)/g, "$&-");
+
+/** At least this many consecutive characters of a secret count as a leak. */
+export const minLeakLength = 8;
+
+/**
+ * One form in which a text may contain a secret, such as its base64. Escapes in the text are undone before the search.
+ */
+export interface SecretEncoding {
+  readonly name: string;
+  readonly text: string;
+  /** Whether the form is the secret itself, and not an encoding. */
+  readonly isPlain: boolean;
+  /**
+   * Length of the prefix `conformance-` of a secret that the harness generated. The prefix alone is no leak. 0 for
+   * other secrets.
+   */
+  readonly prefixLength: number;
+}
+
+/**
+ * Encodings are searched for only if the secret has at least this length. Those of a shorter secret occur in texts by
+ * chance.
+ */
+const minEncodedLength = 6;
+
+/** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a longer text. */
+export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
+  const prefixLength = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
+  const plain: SecretEncoding = { name, text: value, isPlain: true, prefixLength };
+  if (value.length < minEncodedLength) return [plain];
+  const bytes = Buffer.from(value, "utf8");
+  const others = new Set([
+    ...unescapedEncodings(value),
+    ...(bytes.length === value.length ? [] : [bytes.toString("latin1")]),
+    bytes.toString("hex"),
+    ...base64Encodings(bytes),
+    ...(prefixLength > 0 ? [] : [Array.from(value).toReversed().join("")]),
+  ]);
+  others.delete(value);
+  return [
+    plain,
+    ...[...others]
+      .filter((text) => text.length >= minLeakLength)
+      .map((text) => ({ name, text, isPlain: false, prefixLength: 0 })),
+  ];
+}
+
+/**
+ * Returns what becomes of a secret that itself looks escaped, such as `a%41b`, if the text that contains it is
+ * unescaped once, twice and so on.
+ */
+function unescapedEncodings(value: string): string[] {
+  const once = unescapeOnce(value)?.text;
+  if (once === undefined) return [];
+  return [once, ...unescapedEncodings(once)];
+}
+
+/**
+ * Returns the base64 of a secret within a longer text, without the characters at both ends that depend on the text
+ * around it. There are three such forms, because base64 encodes groups of three bytes and the secret may begin at any
+ * byte of a group. Each also in the alphabet for URLs.
+ */
+function base64Encodings(text: Buffer): string[] {
+  const encodings = [0, 1, 2].map((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), text]);
+    return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  });
+  return [...encodings, ...encodings.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
+}
+
+/**
+ * Returns the name that replaces a match. The name says whether the whole secret was found, all but its last character,
+ * or a part or a changed form.
+ *
+ * @param found the matched text, which equals the part of `text` from `at` on, apart from letter case
+ */
+export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
+  const isWhole = at === 0 && found.length === text.length;
+  if (isWhole && (!isPlain || found === text)) return name;
+  if (isPlain && at === 0 && found === text.slice(0, -1)) return name + cutOffMark;
+  return name + partMark;
+}

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 
 import { writeAndRename } from "../app/report-folder/write-files.ts";
-import { makeFolder } from "../base/files/make-folder.ts";
+import { makeFolder } from "../base/files/folders.ts";
 import { compareReports } from "../report/compare/compare-reports.ts";
 import type { Comparison } from "../report/compare/comparison.ts";
 import {

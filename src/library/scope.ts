@@ -1,7 +1,6 @@
 import { parseRequirements } from "../app/requirements.ts";
 import type { RequirementSet } from "../spec/requirements.ts";
-import { boundNames, boundTable, type RunBounds, withDefaultBounds } from "../run/plan/bounds.ts";
-import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
+import { boundNames, boundTable, type RunBounds, withDefaultBounds, minCoverageSeed } from "../run/plan/bounds.ts";
 import { readProfile, type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
 import type { Profile } from "../spec/profiles.ts";
 import type { Suite } from "../run/judge/check.ts";

@@ -5,7 +5,7 @@ import { malformedHeaders } from "../rules/limits/header-rules.ts";
 import { bodyMismatches, type LoadedEndpoint } from "../rules/bodies/rules.ts";
 import { noRateLimitInfo, readRateLimitInfo } from "../rules/limits/rate-limit-info.ts";
 import type { LoadSample } from "../evidence/load-evidence.ts";
-import { tokensOf } from "../rules/streams/sequence.ts";
+import { tokensOf } from "../rules/streams/streams.ts";
 import { rateValues } from "../spec/headers.ts";
 
 /** A response as an engine received it. {@link LoadSample} defines its times. */

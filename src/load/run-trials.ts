@@ -1,4 +1,4 @@
-import { userAgent } from "../base/user-agent.ts";
+import { userAgent } from "../base/package-root.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";

@@ -6,13 +6,12 @@ import { describeStop } from "./time/stop-signal.ts";
 import type { RequestBudget } from "./plan/request-budget.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
-import { receiverByAttempt } from "./receiver-by-attempt.ts";
+import { receiverByAttempt } from "./run-receiver.ts";
 import { trackInterruptions } from "./interruptions.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Pacer } from "./send/pacer.ts";
-import type { PlannedProbe } from "./plan/plan.ts";
+import type { PlannedProbe, ProbeRun, ProbeRunResult } from "./plan/plan.ts";
 import { type LimitTest, type ProbeContext, probeDeadlineMs } from "./probe.ts";
-import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { breachShownBy } from "./first-breach.ts";
+import { breachShownBy } from "./judge/judge-evidence.ts";
 import { check, suite } from "./judge/check.ts";
 import { breach, holds } from "./judge/finding.ts";
-import { planProbes } from "./plan/plan.ts";
+import { planProbes, type ProbeRun } from "./plan/plan.ts";
 import { type Probe, probe } from "./probe.ts";
-import type { ProbeRun } from "./probe-run.ts";
 import { aTarget } from "./testing/targets.ts";
 
 const send = (name: string, traits: Partial<Parameters<typeof probe>[1]> = {}): Probe =>

@@ -1,5 +1,4 @@
-import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
-import type { PlannedProbe } from "./plan/plan.ts";
+import type { ProbeRun, ProbeRunResult, PlannedProbe } from "./plan/plan.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 
 /** After this many interruptions by outages, a probe does not run again. */

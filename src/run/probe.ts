@@ -1,7 +1,6 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Receiver } from "../receiver/receiver.ts";
-import type { ClientSession } from "./send/client-session.ts";
-import type { DeliverySender } from "./send/delivery-sender.ts";
+import type { ClientSession, DeliverySender } from "./party-session.ts";
 import type { Client } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Recorder } from "./send/recorder.ts";

@@ -1,12 +1,11 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import { executeStages } from "./execute.ts";
-import type { PlannedProbe } from "./plan/plan.ts";
-import type { ProbeRun } from "./probe-run.ts";
+import type { PlannedProbe, ProbeRun } from "./plan/plan.ts";
 import { type PartyRunOptions, partyStageContext, runParty } from "./run-party.ts";
 import { judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";
-import type { ClientSession } from "./send/client-session.ts";
+import type { ClientSession } from "./party-session.ts";
 import { describeStop } from "./time/stop-signal.ts";
 
 /** Options of a run against a client. */

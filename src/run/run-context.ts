@@ -1,5 +1,5 @@
 import type { Exchange, Header } from "../evidence/exchange.ts";
-import { userAgent } from "../base/user-agent.ts";
+import { userAgent } from "../base/package-root.ts";
 import { publishedEndpoints } from "../spec/endpoints.ts";
 import type { HarnessLimit } from "../base/harness-limit.ts";
 import { sampleOf } from "../rules/limits/sample.ts";

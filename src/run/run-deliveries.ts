@@ -2,12 +2,11 @@ import type { Header } from "../evidence/exchange.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import type { Target } from "../target/target.ts";
 import { executeStages } from "./execute.ts";
-import type { PlannedProbe } from "./plan/plan.ts";
-import type { ProbeRun } from "./probe-run.ts";
+import type { PlannedProbe, ProbeRun } from "./plan/plan.ts";
 import { type PartyRunOptions, partyStageContext, runParty } from "./run-party.ts";
 import { judgeAndRecord, type RunResult, type UnjudgedReason, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";
-import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./send/delivery-sender.ts";
+import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./party-session.ts";
 import { TargetUnavailable } from "./skip-reason.ts";
 
 /** The settings that all deliveries to a receiver share. */

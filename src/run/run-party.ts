@@ -1,9 +1,8 @@
 import type { Target } from "../target/target.ts";
 import type { StageContext } from "./execute.ts";
 import type { Suite } from "./judge/check.ts";
-import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import { unlimitedBudget } from "./plan/request-budget.ts";
-import type { ProbeRun } from "./probe-run.ts";
 import { createContext } from "./run-context.ts";
 import { brokenRun, type RunResult } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";

@@ -6,8 +6,7 @@ import type { Receiver, ReceiverRecord } from "../receiver/receiver.ts";
 import type { Target } from "../target/target.ts";
 import type { Suite } from "./judge/check.ts";
 import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
-import { type PlannedProbe, planProbes } from "./plan/plan.ts";
-import type { ProbeRun } from "./probe-run.ts";
+import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import type { ClientContext } from "./send/client.ts";
 import type { SkipCause } from "./skip-reason.ts";
 

@@ -10,17 +10,14 @@ import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.t
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-disturbances.ts";
 import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
 import { executeProbes } from "./execute.ts";
-import { breachShownBy } from "./first-breach.ts";
+import { breachShownBy, type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
 import { type Suite, filterChecks } from "./judge/check.ts";
-import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
-import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
-import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
+import { defaultBounds, maxRunTimeMs, defaultCoverageSeed } from "./plan/bounds.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
-import { createsWebhooks, planProbes } from "./plan/plan.ts";
-import { suitesFor } from "./plan/without-keys.ts";
+import { createsWebhooks, planProbes, type ProbeRun } from "./plan/plan.ts";
+import { suitesFor } from "./plan/selection.ts";
 import { startRequestBudget } from "./plan/request-budget.ts";
-import type { ProbeRun } from "./probe-run.ts";
-import { receiverOnDemand } from "./receiver-on-demand.ts";
+import { receiverOnDemand } from "./run-receiver.ts";
 import { createContext, type SendingOptions, type RunContextOptions } from "./run-context.ts";
 import {
   brokenRun,

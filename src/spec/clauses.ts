@@ -1,15 +1,10 @@
 import type { Clause, ClauseTable, Level, Party } from "./clause.ts";
-import { alertClauses, keyClauses, usageClauses, webhookClauses } from "./clauses/accounts.ts";
-import { authenticationClauses } from "./clauses/authentication.ts";
+import { alertClauses, keyClauses, usageClauses, webhookClauses, deliveryClauses } from "./clauses/accounts.ts";
+import { authenticationClauses, errorClauses, limitClauses } from "./clauses/access.ts";
 import { configurationClauses, serviceClauses, requestClauses, versioningClauses } from "./clauses/service.ts";
-import { deliveryClauses } from "./clauses/deliveries.ts";
-import { clientClauses } from "./clauses/client.ts";
-import { receiverClauses } from "./clauses/receiver.ts";
-import { errorClauses } from "./clauses/errors.ts";
-import { healthClauses, invokeClauses, listingClauses, operationClauses } from "./clauses/agents.ts";
+import { clientClauses, receiverClauses } from "./clauses/client-and-receiver.ts";
+import { healthClauses, invokeClauses, listingClauses, operationClauses, streamClauses } from "./clauses/agents.ts";
 import { headerClauses } from "./headers.ts";
-import { limitClauses } from "./clauses/limits.ts";
-import { streamClauses } from "./clauses/stream.ts";
 
 /** Every clause of the interface document, in the order of the document. */
 export const clauses = {

@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { z } from "zod";
 
-import { userAgent } from "../base/user-agent.ts";
+import { userAgent } from "../base/package-root.ts";
 import { messageOf } from "../base/errors.ts";
 import { isGatewayStatus } from "../base/http-status.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";

@@ -3,8 +3,8 @@ import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { connect, type PeerCertificate } from "node:tls";
 
+import { tlsOptions } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
-import { tlsOptions } from "../base/network/tls-options.ts";
 
 /** Facts about the certificate of a TLS server, or why it could not be read. Plain JSON. */
 export type CertificateInspection =

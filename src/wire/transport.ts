@@ -1,12 +1,13 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Dispatcher, request } from "undici";
 
 import type { HarnessLimit } from "../base/harness-limit.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
-import { userAgent } from "../base/user-agent.ts";
+import { userAgent } from "../base/package-root.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "./record-body.ts";
 import {
@@ -20,7 +21,6 @@ import {
   watchDeadlines,
 } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
-import { pacedBody, type Pace } from "./pace.ts";
 import { sendFast } from "./fast-request.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
@@ -372,4 +372,23 @@ function decompress(raw: Readable, headers: readonly Header[]): Readable {
   if (decoder === undefined) return raw;
   raw.on("error", (error) => decoder.destroy(error));
   return raw.pipe(decoder);
+}
+
+/** How to send a request body: in how many pieces, and with which pauses. */
+export interface Pace {
+  readonly pieces: number;
+  /** Pause between two pieces, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+/** Returns a body as a stream of `pieces` pieces of about the same size. A piece may end within a character. */
+export const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
+
+async function* inPieces(body: string, { pieces, pauseMs }: Pace): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(body, "utf8");
+  const size = Math.ceil(bytes.length / pieces);
+  for (let at = 0; at < bytes.length; at += size) {
+    if (at > 0) await sleep(pauseMs);
+    yield bytes.subarray(at, at + size);
+  }
 }

@@ -5,7 +5,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { ChooseTrouble, Gateway } from "../../gateway/gateway.ts";
 import type { TroubleName } from "../../gateway/trouble.ts";
 import { planTrouble } from "../../gateway/trouble-plan.ts";
-import type { ClientSession } from "../../run/send/client-session.ts";
+import type { ClientSession } from "../../run/party-session.ts";
 import { SkipError, TargetUnavailable } from "../../run/skip-reason.ts";
 import { type CommandLine, type CommandOptions, type EndedCommand, runCommand } from "./run-command.ts";
 

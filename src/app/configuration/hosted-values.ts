@@ -2,7 +2,7 @@ import { getPath, isObject } from "../../base/json.ts";
 import { endpointFields, envelopeContent } from "../../evidence/envelope.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
 import { inShortSession } from "../../run/send/short-session.ts";

@@ -5,7 +5,7 @@ import { judgeConfiguration } from "../../rules/configuration/judge.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { assembleReport, findingDetails, shortHash } from "../report/assemble-report.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { NotARegularFile, readRegularFile } from "../../base/files/read-regular-file.ts";
+import { NotARegularFile, readRegularFile } from "../../base/read-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 

@@ -6,7 +6,7 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
-import type { ProbeRun } from "../../run/probe-run.ts";
+import type { ProbeRun } from "../../run/plan/plan.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { countsIn } from "../../spec/requirements.ts";

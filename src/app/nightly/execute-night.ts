@@ -9,7 +9,7 @@ import { emptyNight, nightLoadOf, nightFromReports } from "../../report/history/
 import { trialIdText, type Night, type DamagedNight } from "../../report/history/night.ts";
 import { reportFolder, type Retention } from "./history-store.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
-import { coverageSeedOfNight } from "../../run/plan/coverage-seed.ts";
+import { coverageSeedOfNight } from "../../run/plan/bounds.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { TrialId } from "../../report/model/load-results.ts";
 import type { Target } from "../../target/target.ts";

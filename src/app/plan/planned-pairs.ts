@@ -1,4 +1,4 @@
-import { defaultCoverageSeed } from "../../run/plan/coverage-seed.ts";
+import { defaultCoverageSeed } from "../../run/plan/bounds.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import { reasonOverBudget } from "../../run/plan/request-budget.ts";
 import type { LimitTest } from "../../run/probe.ts";

@@ -1,11 +1,9 @@
 import { maxRequestsFor, maxRunTimeMs, type RunBounds } from "../../run/plan/bounds.ts";
 import { keysOfUnknownTier } from "../../run/discovery/key-tiers.ts";
-import type { RunScope } from "../../run/plan/selection.ts";
+import { type RunScope, suitesFor } from "../../run/plan/selection.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
-import { suitesFor } from "../../run/plan/without-keys.ts";
-import { stages } from "../../run/probe.ts";
-import type { CreatedObjects } from "../../run/probe.ts";
+import { stages, type CreatedObjects } from "../../run/probe.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type SimulatedRun, simulateRun, findSufficientWaitMinutes } from "./simulate-run.ts";

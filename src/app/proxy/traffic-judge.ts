@@ -23,8 +23,7 @@ import type { SavedRun } from "../report-folder/saved-run.ts";
 import { trackClockAdvances } from "./clock-jumps.ts";
 import { createExchangeStore } from "./exchange-store.ts";
 import { toExchange } from "./proxied-exchange.ts";
-import { planProbes } from "../../run/plan/plan.ts";
-import type { ProbeRun } from "../../run/probe-run.ts";
+import { planProbes, type ProbeRun } from "../../run/plan/plan.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 
 /** The reports that a proxy makes: on the server, and on its clients. */

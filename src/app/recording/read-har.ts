@@ -1,6 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
-import { isTerminalName } from "../../rules/streams/rules.ts";
+import { isTerminalName } from "../../rules/streams/streams.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import { readStream } from "../../wire/stream-reader.ts";
 import {

@@ -9,8 +9,8 @@ import { renderRegistryPage } from "../../report/registry/page.ts";
 import { renderHtml } from "../../report/html/render-html.ts";
 import { renderStatementPage } from "../../report/statement/page.ts";
 import { readReportDocument } from "../report-folder/read-report-document.ts";
-import { followLinks } from "../../base/files/follow-links.ts";
-import { temporaryName } from "../../base/files/temporary-name.ts";
+import { followLinks } from "../../base/files/folders.ts";
+import { temporaryName } from "../../base/files/file-names.ts";
 
 export interface BuildOptions extends VerifyingOptions {
   readonly registry: string;

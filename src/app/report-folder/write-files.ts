@@ -4,9 +4,8 @@ import { dirname, join } from "node:path";
 
 import { errorCodeOrText, messageOf } from "../../base/errors.ts";
 import { assertLocked } from "../../base/files/folder-lock.ts";
-import { makeFolder } from "../../base/files/make-folder.ts";
-import { type StagedFile, stageFile, replaceFile } from "../../base/files/replace-file.ts";
-import type { FileText } from "../../base/files/write-text.ts";
+import { makeFolder } from "../../base/files/folders.ts";
+import { type StagedFile, stageFile, replaceFile, type FileText } from "../../base/files/replace-file.ts";
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 

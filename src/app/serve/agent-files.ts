@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
 import { errorCodeOrText } from "../../base/errors.ts";
-import { NotARegularFile, readRegularFile } from "../../base/files/read-regular-file.ts";
+import { NotARegularFile, readRegularFile } from "../../base/read-file.ts";
 import { line, joinLines, type Line } from "../../base/line.ts";
 import { type Notation, notationOf } from "../../base/source/source.ts";
 import { UsageError } from "../../base/usage-error.ts";

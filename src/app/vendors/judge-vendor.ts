@@ -7,7 +7,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { assertOpenFiles } from "../../base/open-files.ts";
-import { slug } from "../../base/file-names.ts";
+import { slug } from "../../base/files/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";

@@ -8,10 +8,9 @@ import { tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { replaceFile } from "../../base/files/replace-file.ts";
+import { replaceFile, writeText } from "../../base/files/replace-file.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import type { ListeningState } from "../judge/redacted-run.ts";
-import { writeText } from "../../base/files/write-text.ts";
 import { type Delivery, deliverySchema } from "../../evidence/delivery.ts";
 import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { errorCodeOrText } from "../errors.ts";
 import { tryParseJson } from "../json.ts";
-import { hasEnded, temporaryName, thisProcess } from "./temporary-name.ts";
+import { hasEnded, temporaryName, thisProcess } from "./file-names.ts";
 
 /** Name of the file that locks a folder for the command that writes into it. */
 export const lockName = ".conformance-lock.json";

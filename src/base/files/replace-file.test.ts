@@ -18,9 +18,9 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, it } from "vitest";
 
-import { checkWritable, checkFolderWritable } from "./check-writable.ts";
+import { checkWritable, checkFolderWritable } from "./folders.ts";
 import { replaceFile, stageFile } from "./replace-file.ts";
-import { temporaryName } from "./temporary-name.ts";
+import { temporaryName } from "./file-names.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "replace-"));
 

@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 
 import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
 import { type Network, proxyFor } from "./network.ts";
-import { tlsOptions } from "./tls-options.ts";
 
 /** Options for every connection, direct or through a proxy. Times are in milliseconds. */
 export interface ConnectionOptions {
@@ -138,4 +138,18 @@ function skipStackTraces(): void {
   if (limit === 0) return;
   Error.stackTraceLimit = 0;
   process.nextTick(() => (Error.stackTraceLimit = limit));
+}
+
+/**
+ * Returns the TLS options for connections of a network; an empty object if Node's defaults suffice. Callers should keep
+ * the result, because reading all trusted authorities takes some milliseconds.
+ */
+export function tlsOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
+  if (ca === null && client === null) return {};
+  return {
+    secureContext: createSecureContext({
+      ...(ca === null ? {} : { ca: [...getCACertificates("default"), ca] }),
+      ...(client === null ? {} : client),
+    }),
+  };
 }

@@ -1,4 +1,4 @@
-import { endOfString } from "../json-structure.ts";
+import { endOfString } from "../bounded-json.ts";
 import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue } from "./source-value.ts";
 
 /**

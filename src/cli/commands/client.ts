@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { judgeClient, clientName } from "../../app/client/judge-client.ts";
 import { assertCommand, type CommandLine } from "../../app/client/run-command.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { slug, timeInName } from "../../base/file-names.ts";
+import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { troubleNames } from "../../gateway/trouble.ts";

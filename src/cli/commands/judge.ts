@@ -10,7 +10,7 @@ import type { Recording } from "../../app/recording/recording.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
-import { slug, timeInName } from "../../base/file-names.ts";
+import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { ReportDocument } from "../../report/model/report.ts";

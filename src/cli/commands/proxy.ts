@@ -7,7 +7,7 @@ import { startProxy } from "../../app/proxy/run-proxy.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import type { ProxyReports } from "../../app/proxy/traffic-judge.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { slug, timeInName } from "../../base/file-names.ts";
+import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";

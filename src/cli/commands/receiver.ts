@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { writeDeliveries, judgeReceiver } from "../../app/judge-receiver.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { slug, timeInName } from "../../base/file-names.ts";
+import { slug, timeInName } from "../../base/files/file-names.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { line } from "../../base/line.ts";
 import { formatCount } from "../../base/text.ts";

@@ -6,7 +6,7 @@ import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts"
 import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { writeFirstState } from "../../app/watch/watch-files.ts";
-import { slug, timeInName } from "../../base/file-names.ts";
+import { slug, timeInName } from "../../base/files/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";

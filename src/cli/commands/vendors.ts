@@ -10,7 +10,7 @@ import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app
 import { type JudgedVendors, judgeVendors, vendorsJson, type VendorsLoad } from "../../app/vendors/judge-vendors.ts";
 import { type ListedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
-import { timeInName } from "../../base/file-names.ts";
+import { timeInName } from "../../base/files/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { runExitCode } from "../../report/model/verdict.ts";

@@ -12,12 +12,11 @@ import {
   type AnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { checkFolderWritable } from "../../base/files/check-writable.ts";
+import { checkFolderWritable } from "../../base/files/folders.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
-import { hideKeys } from "../../base/hide-keys.ts";
-import { line } from "../../base/line.ts";
+import { hideKeys, line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { publishedTierNames, publishedTiers } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";

@@ -3,7 +3,7 @@ import { extname, join } from "node:path";
 import type { Command } from "commander";
 
 import type { LoadParameters } from "../../app/load/plan-load.ts";
-import { slug, timeInName } from "../../base/file-names.ts";
+import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { EngineName } from "../../load/scenarios.ts";

@@ -1,7 +1,6 @@
 import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
-import { globOf } from "../../base/glob.ts";
+import { globOf, formatCount } from "../../base/text.ts";
 import { formatNumber } from "../../base/numbers.ts";
-import { formatCount } from "../../base/text.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { allVariants, suiteFaults } from "../../reference/catalogue.ts";

@@ -1,5 +1,5 @@
 import { headerRules } from "../../rules/limits/header-rules.ts";
-import { streamRules } from "../../rules/streams/rules.ts";
+import { streamRules } from "../../rules/streams/streams.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { bodyJudges } from "./responses.ts";
 import type { LoadFacts } from "./facts.ts";

@@ -3,7 +3,7 @@ import { formatCounts } from "./breach-clause.ts";
 import { describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { judgeResponses } from "./responses.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { groupByWindow } from "../../rules/limits/time-left.ts";
+import { groupByWindow } from "../../rules/limits/reset-headers.ts";
 import { countRequestsBetween } from "./remaining.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 import type { SampledRequest } from "./sampled-requests.ts";

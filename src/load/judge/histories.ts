@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { countBelow } from "../../base/sorted.ts";
 import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
-import { announcedEnd, type Announcement } from "../../rules/limits/admission/announced.ts";
+import { announcedEnd, type Announcement } from "../../rules/limits/admission/phases.ts";
 import {
   type AnnouncedEnds,
   type Decision,

@@ -11,7 +11,7 @@ import {
   isWellBefore,
   maxRoundingSeconds,
   minEarlySeconds,
-} from "../../rules/limits/retry-after.ts";
+} from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { judgeEachKey } from "./breach-clause.ts";
 import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, type LoadFacts } from "./facts.ts";

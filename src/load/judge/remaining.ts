@@ -6,7 +6,7 @@ import {
   judgeExhausted,
 } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
-import { groupByWindow } from "../../rules/limits/time-left.ts";
+import { groupByWindow } from "../../rules/limits/reset-headers.ts";
 import { breachedClause, judgeEachKey } from "./breach-clause.ts";
 import { describeRequest, elapsedSeconds, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";

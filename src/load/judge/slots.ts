@@ -1,9 +1,16 @@
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { maxHeld } from "../../rules/limits/admission/slots.ts";
-import { breachedClause, formatCounts, judgeEachKey, toBreachResult } from "./breach-clause.ts";
+import {
+  breachedClause,
+  formatCounts,
+  judgeEachKey,
+  toBreachResult,
+  type RequestEnding,
+  endingOf,
+  leakingEnding,
+} from "./breach-clause.ts";
 import { type KeyFacts, describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { type RequestEnding, endingOf, leakingEnding } from "./breach-clause.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 
 /** Judges LIM-5: no more concurrent requests are admitted than published. */

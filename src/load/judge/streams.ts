@@ -1,5 +1,5 @@
 import { is2xx } from "../../base/http-status.ts";
-import type { StreamRule } from "../../rules/streams/rules.ts";
+import type { StreamRule } from "../../rules/streams/streams.ts";
 import type { StreamSummary } from "../../evidence/load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
 import { formatShare } from "./responses.ts";

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type * as Sqlite from "node:sqlite";
-import { makeFolder } from "../../base/files/make-folder.ts";
+import { makeFolder } from "../../base/files/folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
 

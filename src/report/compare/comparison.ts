@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import type { DeepReadonly } from "../../base/json.ts";
 import { type Outcome, rowLevels, outcomes, totalsSchema, verdicts } from "../model/report.ts";
 import { agentStreamingSchema } from "../model/streaming.ts";
 import { type RegressionKind, regressionKinds } from "./regression-rules.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import type { DeepReadonly } from "../../base/json.ts";
 import { type TrialId, loadResultsSchema } from "../model/load-results.ts";
 import { reportSchema } from "../model/report.ts";
 

@@ -1,7 +1,7 @@
 import { groupsBy } from "../../base/groups.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
+import { rejectedKeyKinds } from "../../spec/dimensions.ts";
 import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
 import { own, type Text, text } from "./text.ts";

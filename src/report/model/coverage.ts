@@ -1,6 +1,6 @@
 import { formatNumber } from "../../base/numbers.ts";
 import { joinFirst } from "../../base/text.ts";
-import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
+import { rejectedKeyKinds } from "../../spec/dimensions.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import {
   cell,

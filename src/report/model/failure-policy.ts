@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import type { DeepReadonly } from "../../base/json.ts";
 import { isBroken, type ReportFinding } from "./report.ts";
 
 /** Schema of a baseline file: the known failures of a target. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import type { DeepReadonly } from "../../base/json.ts";
 
 const count = z.int().nonnegative();
 const msSchema = z.number().nonnegative();

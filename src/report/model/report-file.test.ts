@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { DeliveryReply } from "../../evidence/delivery.ts";
-import type { Evidence } from "../../evidence/evidence.ts";
-import { toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence-file.ts";
+import { type Evidence, toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence.ts";
 import { serializeEvidence, readEvidence, readReport, serializeReport, UnreadableFile } from "./report-file.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport } from "../testing/sample.ts";
 

@@ -4,8 +4,7 @@ import { parseAs, parseJson } from "../../base/parsing.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { messageOf } from "../../base/errors.ts";
-import { type Evidence, evidenceSchema } from "../../evidence/evidence.ts";
-import { toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence-file.ts";
+import { type Evidence, evidenceSchema, toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence.ts";
 import { type FindingTrial, loadSuitePrefix } from "./load-results.ts";
 import { type Report, type ReportFinding, reportSchema } from "./report.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import type { DeepReadonly } from "../../base/json.ts";
 import { parties, type Party } from "../../spec/clause.ts";
 import { levels } from "../../spec/clauses.ts";
 import { profileNames } from "../../spec/profiles.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import type { DeepReadonly } from "../../base/deep-readonly.ts";
-import { getPath, tryParseJson } from "../../base/json.ts";
+import { type DeepReadonly, getPath, tryParseJson } from "../../base/json.ts";
 import { formatNumber, rounded } from "../../base/numbers.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";

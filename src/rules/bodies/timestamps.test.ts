@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { isTimestamp } from "./timestamps.ts";
+import { isTimestamp } from "./fields.ts";
 
 describe("an ISO 8601 timestamp", () => {
   it.each([

@@ -1,5 +1,58 @@
 import type { ValuePath } from "../../base/source/source.ts";
-import type { FileClause } from "./clauses.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
+
+/** Ids of the clauses about a configuration file. */
+export type FileClause = Extract<ClauseId, `CFG-${number}`>;
+
+/**
+ * The clause for each path in the file. The first match counts, so more specific paths come first. A `#` stands for an
+ * index or for any name.
+ */
+const clauseByPath: readonly (readonly [string, FileClause])[] = [
+  ["agent_architecture.entrypoints.#.file", "CFG-11"],
+  ["agent_architecture.entrypoints.#.module", "CFG-11"],
+  ["agent_architecture.entrypoints.#.tag", "CFG-11"],
+  ["agent_architecture.entrypoints", "CFG-2"],
+  ["description", "CFG-3"],
+  ["template", "CFG-3"],
+  ["created_at", "CFG-4"],
+  ["agent_id", "CFG-5"],
+  ["template_source", "CFG-6"],
+  ["auth_settings", "CFG-7"],
+  ["env_vars", "CFG-8"],
+  ["deployment", "CFG-9"],
+  ["webhooks.endpoints.#.url", "CFG-13"],
+  ["webhooks.endpoints.#.events", "CFG-13"],
+  ["webhooks.endpoints.#.headers", "CFG-14"],
+  ["webhooks", "CFG-10"],
+];
+
+/** Returns the clause for a value of the file. Paths without a row belong to CFG-1 (the fields of the file itself). */
+export function clauseAt(path: ValuePath): FileClause {
+  const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
+  return found === undefined ? "CFG-1" : found[1];
+}
+
+const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
+  path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
+
+/**
+ * For each clause, the path whose value must be right before the clause can be judged: without entrypoints, no tag can
+ * be. A clause without a row can be judged in every file that is an object.
+ */
+const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
+  "CFG-2": ["agent_architecture"],
+  "CFG-11": ["agent_architecture", "entrypoints"],
+  "CFG-12": ["agent_architecture", "entrypoints"],
+  "CFG-13": ["webhooks", "endpoints"],
+  "CFG-14": ["webhooks", "endpoints"],
+};
+
+/** Returns the paths that must be right before a clause can be judged, the outermost first. */
+export function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
+  const innermost = clause === "CFG-1" ? null : (requiredPaths[clause] ?? []);
+  return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
+}
 
 /** Result of one check of a file. If a file breaks a clause in several places, each has a result. */
 export type FileFinding = {

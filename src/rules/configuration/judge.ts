@@ -1,9 +1,16 @@
 import type { z } from "zod";
 
 import type { Source, ValuePath } from "../../base/source/source.ts";
-import { clauseAt, requiredPathsOf, type FileClause } from "./clauses.ts";
-import { type Breach, type FileFinding, formatPath, preview, typeName } from "./finding.ts";
-import { notesOn } from "./notes.ts";
+import {
+  clauseAt,
+  requiredPathsOf,
+  type FileClause,
+  type Breach,
+  type FileFinding,
+  formatPath,
+  preview,
+  typeName,
+} from "./finding.ts";
 import { agentConfigurationSchema } from "./schema.ts";
 
 /** The clauses that a configuration file alone can break. */
@@ -54,4 +61,95 @@ function breachOf(issue: z.core.$ZodIssue): Breach {
 function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
   const isSecret = path[0] === "env_vars" || path.includes("headers");
   return isSecret && input !== undefined ? typeName(input) : preview(input);
+}
+
+/** A configuration file that breaks no sentence of the document. */
+type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
+
+/**
+ * An advisory check of a file. It finds values that the document does not forbid, but that contradict the plain meaning
+ * of their field.
+ */
+interface NoteCheck {
+  readonly check: string;
+  readonly clause: FileClause;
+  readonly find: (file: AgentConfiguration) => readonly Breach[];
+}
+
+const noteChecks: readonly NoteCheck[] = [
+  { check: "CFG-9/positive", clause: "CFG-9", find: timeoutsWithoutTime },
+  { check: "CFG-11/complete", clause: "CFG-11", find: incompleteEntrypoints },
+  { check: "CFG-11/distinct", clause: "CFG-11", find: repeatedTags },
+  { check: "CFG-12", clause: "CFG-12", find: tagsAlmostStreaming },
+  { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
+];
+
+/**
+ * Returns the findings of all advisory checks.
+ * @param file `null` if the file breaks a sentence of the document, so that these checks do not apply
+ */
+export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
+  noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
+    const head = { check, clause, level: "advisory" } as const;
+    if (file === null) return [{ ...head, kind: "skipped", reason: "the file breaks a must clause" }];
+    const breaches = find(file);
+    return breaches.length === 0
+      ? [{ ...head, kind: "holds" }]
+      : breaches.map((breach) => ({ ...head, kind: "breach", ...breach }));
+  });
+
+const entrypointPath = ["agent_architecture", "entrypoints"] as const;
+
+/** Creates a breach whose expectation names the path, because a file may have several such values. */
+const breach = (path: Breach["path"], expected: string, actual: unknown): Breach => ({
+  path,
+  expected: `${formatPath(path)}: ${expected}`,
+  actual: preview(actual),
+});
+
+function timeoutsWithoutTime({ deployment }: AgentConfiguration): readonly Breach[] {
+  const timeout = deployment?.timeout ?? 30;
+  return Number(timeout) > 0 ? [] : [breach(["deployment", "timeout"], "a number of seconds above 0", timeout)];
+}
+
+function incompleteEntrypoints({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+  const names = ["file", "module"] as const;
+  return agent_architecture.entrypoints.flatMap((entrypoint, index) =>
+    names
+      .filter((name) => (entrypoint[name] ?? null) === null)
+      .map((name) => breach([...entrypointPath, index, name], "a string", entrypoint[name])),
+  );
+}
+
+/** Finds tags that select more than one entrypoint. */
+function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+  const tags = agent_architecture.entrypoints.map(({ tag }) => tag);
+  return tags.flatMap((tag, index) =>
+    tags.indexOf(tag) === index
+      ? []
+      : [breach([...entrypointPath, index, "tag"], `a tag of its own, other than that of [${tags.indexOf(tag)}]`, tag)],
+  );
+}
+
+/** Matches a name that ends in a form of "stream" other than `_stream`, such as `chat-Stream` or `chat_streaming`. */
+const almostStreamSuffix = /(^|[^a-z])stream(ing|ed)?$/i;
+
+/**
+ * Finds entrypoints that seem to stream, by their tag or by the name of their function, although their tag does not end
+ * in `_stream`.
+ */
+function tagsAlmostStreaming({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+  return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {
+    const saysStream = almostStreamSuffix.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;
+    if (tag.endsWith("_stream") || !saysStream) return [];
+    return [breach([...entrypointPath, index, "tag"], "a tag that ends in _stream, if this entrypoint streams", tag)];
+  });
+}
+
+function endpointsWithoutEvents({ webhooks }: AgentConfiguration): readonly Breach[] {
+  return (webhooks?.endpoints ?? []).flatMap(({ events }, index) =>
+    (events ?? []).length > 0
+      ? []
+      : [breach(["webhooks", "endpoints", index, "events"], "at least one event type", events)],
+  );
 }

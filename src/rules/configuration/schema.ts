@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { webhookEvents } from "../../spec/events.ts";
-import { hasZone, isTimestamp } from "../bodies/timestamps.ts";
+import { hasZone, isTimestamp } from "../bodies/fields.ts";
 
 // Error messages in this file complete the sentence "expected …".
 

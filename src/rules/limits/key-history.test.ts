@@ -3,8 +3,13 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers } from "../../spec/tiers.ts";
 import type { LimitBreach } from "./admission/breach.ts";
 import { decisionOf, type DecisionOutcome, type History } from "./admission/history.ts";
-import { judgeByClocks, maxInClosedWindow, noAdmissionAfterLastRefusal, breachSide } from "./key-history.ts";
-import { isWellBefore } from "./retry-after.ts";
+import {
+  judgeByClocks,
+  maxInClosedWindow,
+  noAdmissionAfterLastRefusal,
+  breachSide,
+  isWellBefore,
+} from "./key-history.ts";
 
 const limits = publishedTiers.free;
 

@@ -4,6 +4,7 @@ import type { LimitBreach } from "./admission/breach.ts";
 import type { AdmissionOptions, CountedSpan, History } from "./admission/history.ts";
 import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type RequestSample, isRefused } from "./sample.ts";
+import { rounded } from "../../base/numbers.ts";
 
 /** All requests on one key, with its limits. */
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
@@ -93,3 +94,23 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
     those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
   return lastOf(answers.filter(isRefused)) > lastOf(admitted);
 }
+
+/** Minimum `retry_after`, in seconds, for a retry that comes well before its end. */
+export const minEarlySeconds = 4;
+
+/** Maximum difference of two reports of the same instant that rounding explains, in seconds. */
+export const maxRoundingSeconds = 2;
+
+/** Whether a retry certainly came before the end of `retry_after`. LIM-14 covers such retries. */
+export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
+  passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
+
+/** Describes the expected refusal of such a retry (LIM-14). */
+export const describeEarlyRefusal = (passedSeconds: number, retryAfterSeconds: number): string =>
+  `still 429 after ${formatSeconds(passedSeconds)}, as \`retry_after\` was ${retryAfterSeconds}`;
+
+/** Describes the expected admission after the end of `retry_after` (LIM-13). */
+export const describeAdmission = (retryAfterSeconds: number): string =>
+  `a request is admitted ${retryAfterSeconds} s after the refusal`;
+
+export const formatSeconds = (seconds: number): string => `${rounded(seconds, 1)} s`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { type ResponseTime, resetMismatch, resetMismatchInRun } from "./reset-consistency.ts";
+import { type ResponseTime, resetMismatch, resetMismatchInRun } from "./reset-headers.ts";
 import type { Sample } from "./sample.ts";
 import { noRateLimitInfo } from "./rate-limit-info.ts";
 

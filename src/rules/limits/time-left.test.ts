@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers } from "../../spec/tiers.ts";
 import type { RequestSample } from "./sample.ts";
 import { noRateLimitInfo } from "./rate-limit-info.ts";
-import { judgeTimeLeft, groupByWindow } from "./time-left.ts";
+import { judgeTimeLeft, groupByWindow } from "./reset-headers.ts";
 
 const reset = 1_800_000_060;
 const answer = (atSeconds: number, values: Partial<RequestSample> = {}): RequestSample => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { streamRules } from "./rules.ts";
+import { streamRules } from "./streams.ts";
 
 const over = (...sequence: readonly string[]) => ({ sequence: [...sequence], isOver: true });
 const open = (...sequence: readonly string[]) => ({ sequence: [...sequence], isOver: false });

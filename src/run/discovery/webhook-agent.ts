@@ -4,9 +4,8 @@ import { is2xx } from "../../base/http-status.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { assignedAgents, type Target } from "../../target/target.ts";
 import type { Client } from "../send/client.ts";
-import { defaultQuery } from "./answering-agent.ts";
+import { defaultQuery, agentIds } from "./discover-target.ts";
 import { SkipError } from "../skip-reason.ts";
-import { agentIds } from "./discover-target.ts";
 import type { Discovery } from "../probe.ts";
 
 /**

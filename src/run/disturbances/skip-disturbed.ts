@@ -1,5 +1,5 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ProbeRun, ProbeRunResult } from "../probe-run.ts";
+import type { ProbeRun, ProbeRunResult } from "../plan/plan.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import { isExchange, type Judgement, judgeEvidence, resultsByProbe } from "../judge/judge-evidence.ts";
 import type { Probe } from "../probe.ts";

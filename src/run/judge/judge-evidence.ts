@@ -3,8 +3,8 @@ import { memoizeByPair } from "../../base/memoize.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Probe } from "../probe.ts";
-import { type Check, probesOf, type Suite } from "./check.ts";
-import type { ProbeRunResult, ProbeRun } from "../probe-run.ts";
+import { type Check, probesOf, type Suite, filterChecks } from "./check.ts";
+import type { ProbeRunResult, ProbeRun } from "../plan/plan.ts";
 import { type Finding, inapplicable, type Observation, type Unproven, unproven } from "./finding.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { type SkipReason, needsTierOfKey } from "../skip-reason.ts";
@@ -214,3 +214,24 @@ export const isDelivery = (value: object): value is Delivery =>
 
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
+
+/**
+ * Judges the checks of a probe that has just ended, and returns the first breach that counts. Returns `null` if there
+ * is none. Leaves out checks that judge what happens after their probe, such as retries. Checks of which a probe has not
+ * run yet find nothing.
+ *
+ * @param done the probes that have ended, the last one included
+ */
+export function breachShownBy(
+  { planned: { probe: ended } }: ProbeRun,
+  done: readonly ProbeRun[],
+  { suites, stopsAt }: { readonly suites: readonly Suite[]; readonly stopsAt: (judgement: Judgement) => boolean },
+): Judgement | null {
+  if (ended.stage === "review") return null;
+  const concerned = filterChecks(suites, ({ on }) => {
+    const probes = Object.values(probesOf(on));
+    return probes.includes(ended) && !probes.some((each) => each.per === "target" && each.isJudgedLater === true);
+  });
+  const judgements = judgeEvidence(concerned, resultsByProbe(done));
+  return judgements.find((each) => each.finding.kind === "breach" && stopsAt(each)) ?? null;
+}

@@ -14,6 +14,7 @@ import {
   type TierUnderTest,
 } from "./needs.ts";
 import { executionsOf, type Probe, requestsOf, type Stage } from "../probe.ts";
+import type { ProbeResult } from "../../evidence/evidence.ts";
 
 /** A probe of the plan. A tier probe is in the plan once for each tier. */
 export interface PlannedProbe {
@@ -142,4 +143,12 @@ const isSlow = (probe: Probe, isJudged: boolean): boolean =>
 function tooLargeWindow(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };
+}
+
+/** The result of a probe in a run. Unlike in saved evidence, a skip reason is data here and not yet text. */
+export type ProbeRunResult = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & SkipReason);
+
+export interface ProbeRun {
+  readonly planned: PlannedProbe;
+  readonly result: ProbeRunResult;
 }

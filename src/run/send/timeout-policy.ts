@@ -1,5 +1,5 @@
 import type { Answered, Exchange, StreamEvent } from "../../evidence/exchange.ts";
-import { isTerminalName } from "../../rules/streams/rules.ts";
+import { isTerminalName } from "../../rules/streams/streams.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 

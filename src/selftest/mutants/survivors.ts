@@ -1,4 +1,4 @@
-import { globOf } from "../../base/glob.ts";
+import { globOf } from "../../base/text.ts";
 import type { MutantStatus } from "./judge-mutants.ts";
 
 /** Why an illegal mutant turns no clause red, or only a clause that does not cover the change. */

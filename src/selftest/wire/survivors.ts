@@ -1,4 +1,4 @@
-import { globOf } from "../../base/glob.ts";
+import { globOf } from "../../base/text.ts";
 import { describeCondition } from "./conditions.ts";
 import type { WireTrial } from "./trial.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
-import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
+import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { requests } from "../requests/checks.ts";
 import { exchange } from "../testing/exchange.ts";

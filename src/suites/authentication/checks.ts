@@ -4,7 +4,7 @@ import { type Check, check, type EvidenceOf, observe, suite } from "../../run/ju
 import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { ReadingOf } from "../../spec/clauses.ts";
-import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
+import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";

@@ -6,7 +6,7 @@ import { type Discovery, probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
-import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
+import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import { alteredAuthorizations, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";

@@ -1,6 +1,6 @@
 import { type ClientCall, type CommandRun, requestHeaderValues, requestTarget } from "../../evidence/client-call.ts";
 import { clientProbe } from "../../run/probe.ts";
-import type { ClientSession } from "../../run/send/client-session.ts";
+import type { ClientSession } from "../../run/party-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 

@@ -8,7 +8,7 @@ import { type ClauseCase, checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/cases.ts";
 import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
+import { fieldMismatch, negativeQuantity, hasZone, isTimestamp } from "../../rules/bodies/fields.ts";
 import { checkFields } from "../shared/common-checks.ts";
 import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
 import { retryChecks } from "./retry-checks.ts";
@@ -30,7 +30,6 @@ import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 

@@ -3,7 +3,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";

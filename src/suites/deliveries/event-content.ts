@@ -3,7 +3,7 @@ import { getPath } from "../../base/json.ts";
 import { decodedSegment } from "../../base/path-segment.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isTimestamp, unixMsOf } from "../../rules/bodies/timestamps.ts";
+import { isTimestamp, unixMsOf } from "../../rules/bodies/fields.ts";
 import { dateSeconds } from "../../rules/limits/sample.ts";
 import type { Check } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";

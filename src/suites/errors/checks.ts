@@ -36,7 +36,7 @@ import { headerNames } from "../../spec/headers.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { isTimestamp } from "../../rules/bodies/fields.ts";
 import {
   endpointOf,
   errorResponses,

@@ -8,9 +8,8 @@ import {
   limitPublished,
   notNegative,
 } from "../../rules/limits/header-rules.ts";
-import { type ResetContext, resetMismatchInRun } from "../../rules/limits/reset-consistency.ts";
+import { type ResetContext, resetMismatchInRun, isKeyAccepted } from "../../rules/limits/reset-headers.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { isKeyAccepted } from "../../rules/limits/time-left.ts";
 import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import type { Check, CheckOptions } from "../../run/judge/check.ts";
 import { type Breach, breach, type Finding, follows, inapplicable, unproven } from "../../run/judge/finding.ts";

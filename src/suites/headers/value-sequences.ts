@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isWithinWindow } from "../../rules/limits/header-rules.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
-import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/time-left.ts";
+import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/reset-headers.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { needsMoreTime } from "../../run/skip-reason.ts";
 import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";

@@ -1,7 +1,7 @@
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { isTimestamp } from "../../rules/bodies/fields.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven, inapplicable } from "../../run/judge/finding.ts";
 import { needsMoreTime } from "../../run/skip-reason.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";

@@ -1,7 +1,6 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
-import { agentIds } from "../../run/discovery/discover-target.ts";
+import { defaultQuery, agentIds } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";

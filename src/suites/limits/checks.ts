@@ -6,14 +6,17 @@ import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { describeRefusalCounting, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import type { LimitName } from "../../rules/limits/admission/models.ts";
 import { isHourLimit } from "../../rules/limits/header-rules.ts";
-import { breachSide, burstMs, maxBurstSeconds, toleranceMs } from "../../rules/limits/key-history.ts";
 import {
+  breachSide,
+  burstMs,
+  maxBurstSeconds,
+  toleranceMs,
   describeAdmission,
   describeEarlyRefusal,
   formatSeconds,
   isWellBefore,
   minEarlySeconds,
-} from "../../rules/limits/retry-after.ts";
+} from "../../rules/limits/key-history.ts";
 import { isAdmitted, retryAfterSeconds, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";

@@ -4,7 +4,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, exempt, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess } from "../shared/response.ts";
 

@@ -1,7 +1,7 @@
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { observed, unproven } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";

@@ -1,4 +1,4 @@
-import type { SentDelivery } from "../../run/send/delivery-sender.ts";
+import type { SentDelivery } from "../../run/party-session.ts";
 import { check, observe, suite, type Suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { deliveryPolicy } from "../../spec/events.ts";

@@ -1,7 +1,7 @@
 import { randomUUID, createHmac } from "node:crypto";
 
 import { executionEvents, type WebhookEvent } from "../../spec/events.ts";
-import type { DeliverySender } from "../../run/send/delivery-sender.ts";
+import type { DeliverySender } from "../../run/party-session.ts";
 import type { Header } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 

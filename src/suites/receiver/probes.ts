@@ -11,8 +11,8 @@ import {
   signatureHeader,
   wrongSignature,
 } from "./event.ts";
-import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sender.ts";
-import type { Pace } from "../../wire/pace.ts";
+import type { DeliverySender, SentDelivery } from "../../run/party-session.ts";
+import type { Pace } from "../../wire/transport.ts";
 import { deliveryProbe } from "../../run/probe.ts";
 
 const sendSigned = (

@@ -3,7 +3,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { isTimestamp, unixMsOf } from "../../rules/bodies/timestamps.ts";
+import { isTimestamp, unixMsOf } from "../../rules/bodies/fields.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";

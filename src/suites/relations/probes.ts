@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";

@@ -6,7 +6,7 @@ import { isObject } from "../../base/json.ts";
 import { endpointFields } from "../../evidence/envelope.ts";
 import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { codeIn, type ErrorForm, errorIn, formIn } from "../../rules/bodies/errors.ts";
-import { tokensOf, tokensOfDone } from "../../rules/streams/sequence.ts";
+import { tokensOf, tokensOfDone } from "../../rules/streams/streams.ts";
 import { type Breach, breach, type Proof } from "../../run/judge/finding.ts";
 
 export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]): boolean =>

@@ -2,7 +2,7 @@ import { streamCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.ts";
-import { chunksBetween } from "../../rules/streams/rules.ts";
+import { chunksBetween } from "../../rules/streams/streams.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";

@@ -10,7 +10,7 @@ import {
   type UsageCount,
   usageCountIn,
 } from "../../rules/limits/usage-report.ts";
-import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";

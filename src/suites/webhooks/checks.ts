@@ -4,7 +4,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { isTimestamp } from "../../rules/bodies/fields.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";

@@ -9,8 +9,7 @@ import { messageOf } from "../../base/errors.ts";
 import { openDispatchers } from "../../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../../base/network/network.ts";
 import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwarded-exchange.ts";
-import { endToEndHeaders } from "./hop-by-hop.ts";
-import { takeBody } from "./request-body.ts";
+import { endToEndHeaders, takeBody } from "./request-body.ts";
 
 /** Name of a header of responses that the forwarder itself made, because the upstream gave none. */
 export const ownResponseHeader = "X-Conformance-Proxy";

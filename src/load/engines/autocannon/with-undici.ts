@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessLimit } from "../../../base/harness-limit.ts";
 import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
-import { streamShapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
+import { streamShapeOf, tokensOfDone } from "../../../rules/streams/streams.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../../evidence/load-evidence.ts";
 import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";

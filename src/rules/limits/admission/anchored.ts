@@ -3,8 +3,7 @@ import type { Span } from "./history.ts";
 import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
-import { requestsBefore, requestsUpTo } from "./tally.ts";
-import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
+import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 /** A window that opened at some time between `fromMs` and `toMs`, and closed at `closesAtLatestMs` at the latest. */
 interface PossibleWindow {

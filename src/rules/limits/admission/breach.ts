@@ -1,10 +1,9 @@
+import { type Decision, type History, requestsIn, type AdmissionOptions } from "./history.ts";
 import { hourMs, minuteMs } from "../../../base/duration.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
-import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
 import type { LimitName } from "./models.ts";
 import { maxHeld } from "./slots.ts";
-import { requestsBefore } from "./tally.ts";
-import { timelineOf } from "./timeline.ts";
+import { requestsBefore, timelineOf } from "./timeline.ts";
 
 /**
  * - `too many admitted`: more requests were admitted than any limiter with the published numbers admits.
@@ -78,4 +77,116 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
     `request ${refusal.id} was refused when at most ${since(minuteMs)} others can have counted in the minute ` +
     `and ${since(hourMs)} in the hour before it`
   );
+}
+
+export interface Witness {
+  /** Decisions whose outcomes prove the breach. */
+  readonly known: readonly Decision[];
+  /** The whole history, in which the outcome of all other decisions is unknown. It is still a breach. */
+  readonly history: History;
+}
+
+export type IsBreach = (history: History) => boolean;
+
+/** A subset of the requests: for each decision, how many of its requests are in the subset. */
+type RequestSubset = ReadonlyMap<Decision, number>;
+
+/** Maximum number of requests that all trials together may examine. It takes about a second. */
+const maxExaminedRequests = 60_000;
+
+/**
+ * Finds a small subset of requests that proves a breach. The other requests are not removed, because without them a
+ * legal history could look like a breach. Instead, their outcome becomes unknown: admitted, refused, or never arrived.
+ */
+export function smallestWitness(history: History, isBreach: IsBreach): Witness {
+  const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
+  const all = requestsIn(ordered);
+  const provenBy = (known: RequestSubset) => isBreach(withOnlyKnownOutcomes(history, known));
+  const end = smallestCount(all, (count) => provenBy(requestsInRange(ordered, 0, count)));
+  const start = end - smallestCount(end, (count) => provenBy(requestsInRange(ordered, end - count, end)));
+  const known = dropChunks(
+    requestsInRange(ordered, start, end),
+    Math.floor(maxExaminedRequests / (all + 20)),
+    provenBy,
+  );
+  return {
+    known: known
+      .entries()
+      .map(([decision, count]) => ({ ...decision, count }))
+      .toArray(),
+    history: withOnlyKnownOutcomes(history, known),
+  };
+}
+
+/**
+ * Returns the requests from rank `from` to just before rank `end`. Of a decision that stands for several requests, some
+ * may lie outside.
+ */
+function requestsInRange(ordered: readonly Decision[], from: number, end: number): RequestSubset {
+  const part = new Map<Decision, number>();
+  let before = 0;
+  for (const decision of ordered) {
+    const count = Math.min(end, before + decision.count) - Math.max(from, before);
+    if (count > 0) part.set(decision, count);
+    before += decision.count;
+  }
+  return part;
+}
+
+/**
+ * Makes the outcome of all requests unknown except those in `known`. Drops requests that were sent after the last
+ * response to one of these.
+ */
+function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
+  const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
+  const decisions = history.decisions
+    .filter((decision) => decision.inFlight.fromMs <= lastMs)
+    .flatMap((decision): Decision[] => {
+      const count = known.get(decision) ?? 0;
+      const others = decision.count - count;
+      if (others === 0) return [decision];
+      const forgotten: Decision = { ...decision, count: others, outcome: "unknown", held: null };
+      return count === 0 ? [forgotten] : [{ ...decision, count }, forgotten];
+    });
+  return { ...history, decisions };
+}
+
+/**
+ * Returns the smallest count up to `max` for which `holds` is true, by binary search. If it is true for a count, it
+ * must be true for all larger ones.
+ */
+function smallestCount(max: number, holds: (count: number) => boolean): number {
+  let low = 0;
+  let high = max;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return high;
+}
+
+/**
+ * Removes chunks of requests as long as the rest still proves the breach: first large chunks, then smaller ones, in at
+ * most `max` trials.
+ */
+function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
+  if (max === 0) return all;
+  let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));
+  let trials = max;
+  for (let size = Math.ceil(known.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = 0; at < known.length && trials > 0; trials -= 1) {
+      const fewer = known.toSpliced(at, size);
+      if (provenBy(subsetOf(fewer))) known = fewer;
+      else at += size;
+    }
+  }
+  return subsetOf(known);
+}
+
+/** Counts how often each decision is in the list. */
+function subsetOf(named: readonly Decision[]): RequestSubset {
+  const part = new Map<Decision, number>();
+  for (const decision of named) part.set(decision, (part.get(decision) ?? 0) + 1);
+  return part;
 }

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { decisionOf, type History } from "./history.ts";
 import { judgeAdmission } from "./judge.ts";
-import { anchored, fixed, rolling, type Limiter } from "./testing/limiters.ts";
+import { anchored, fixed, rolling, type Limiter } from "./testing/server.ts";
 import { drive } from "./testing/script.ts";
 
 const free = publishedTiers.free;

@@ -1,8 +1,7 @@
 import { capacityFor, type Bucket, type Fit } from "./models.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
-import { requestsInFirst, type Tally } from "./tally.ts";
-import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
+import { requestsInFirst, type Tally, type Instants, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 /** Tolerance, in tokens, for rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;

@@ -6,8 +6,7 @@ import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
 import { createSlotTest } from "./slots.ts";
 import { countUpTo } from "../../../base/sorted.ts";
-import { requestsBefore } from "./tally.ts";
-import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
+import { requestsBefore, timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
   /** Refusals that some limiter may have made. They may also have counted, or held a concurrency slot. */

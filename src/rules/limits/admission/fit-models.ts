@@ -1,7 +1,7 @@
 import { once } from "../../../base/memoize.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
-import { phasesOf } from "./announced.ts";
+import { phasesOf, depthFor, searchPhases } from "./phases.ts";
 import { fitAnchored, type Openers, buildOpeners } from "./anchored.ts";
 import { fitBucket } from "./bucket.ts";
 import { hourMs } from "../../../base/duration.ts";
@@ -16,11 +16,9 @@ import {
 } from "./models.ts";
 import { fitFixed } from "./fixed.ts";
 import { type AdmissionOptions, type Decision, type History, requestsIn, type Span } from "./history.ts";
-import { depthFor, searchPhases } from "./phases.ts";
 import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
-import { fitRolling } from "./rolling.ts";
+import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
-import { minCapacity } from "./min-capacity.ts";
 
 /**
  * A model of a limiter, and the refusals that it cannot have made. If it fits in several ways, each has its own set of

@@ -1,8 +1,7 @@
 import { capacityFor, type Capacity, type Fit, type Window } from "./models.ts";
 import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { requestsBefore, requestsUpTo } from "./tally.ts";
-import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
+import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 /**
  * Fixed windows and their numbers of requests. Window 0 lies before the first instant, so that no index is negative.

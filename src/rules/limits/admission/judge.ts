@@ -1,11 +1,10 @@
 import type { TierLimits } from "../../../spec/tiers.ts";
-import { type BreachKind, type LimitBreach, describeActual, describeExpected } from "./breach.ts";
+import { type BreachKind, type LimitBreach, describeActual, describeExpected, smallestWitness } from "./breach.ts";
 import { explainRefusals } from "./explain-refusals.ts";
 import { type ModelFits, compatibleModels, fitModels } from "./fit-models.ts";
 import type { AdmissionOptions, Decision, History } from "./history.ts";
 import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, createSlotTest } from "./slots.ts";
-import { smallestWitness } from "./witness.ts";
 
 /** Limiters that together explain all responses of a history: shapes of the hour's and of the minute's limit. */
 export interface LimiterReading {

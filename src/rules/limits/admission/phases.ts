@@ -1,5 +1,6 @@
-import type { Fit } from "./models.ts";
+import type { Fit, Window } from "./models.ts";
 import { addMinimalSet, isEmpty, isSubset, type RefusalSet } from "./refusals.ts";
+import type { Span } from "./history.ts";
 
 /**
  * A range of phases, in ms. The phase of a limiter is the time from the start of the history to the beginning of its
@@ -50,4 +51,79 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
  */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
+}
+
+/** A report about a window in the rate-limit headers of one response. */
+export interface Announcement {
+  readonly remaining: number;
+  /** When the window is reset by these headers, on the limiter's clock. */
+  readonly resetMs: number;
+  readonly resetAfterSeconds: number;
+}
+
+const secondMs = 1000;
+/**
+ * Maximum difference between two reports of the same reset. The machines of a target may round to whole seconds in
+ * different ways.
+ */
+const maxApartMs = 2 * secondMs;
+/**
+ * Responses prove fixed windows only if they show this many values of `Remaining`, or if their times to the reset
+ * differ by `minSeconds`. Otherwise the reset may move with each request or with the clock, and only seem fixed.
+ */
+const minValues = 3;
+const minSeconds = 10;
+
+/**
+ * Returns the span in which a fixed window ends, if all announced resets lie whole windows apart. Returns `null` if
+ * they do not, as with rolling windows and buckets. Also `null` if each response may have announced a whole window, as
+ * a rolling window does.
+ *
+ * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
+ */
+export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
+  const usable = all.filter(
+    ({ resetAfterSeconds: after }) => after >= 1 && after * secondMs <= windowMs - 3 * secondMs,
+  );
+  const [first] = usable;
+  if (first === undefined || !isConclusive(usable)) return null;
+  let earliest = 0;
+  let latest = 0;
+  for (const { resetMs } of all) {
+    const apart = reduceByWindows(resetMs - first.resetMs, windowMs);
+    earliest = Math.min(earliest, apart);
+    latest = Math.max(latest, apart);
+    if (latest - earliest > maxApartMs) return null;
+  }
+  const slack = secondMs + unknownMs;
+  return { fromMs: first.resetMs + earliest - slack, toMs: first.resetMs + latest + slack };
+}
+
+function isConclusive(usable: readonly Announcement[]): boolean {
+  if (new Set(usable.map(({ remaining }) => remaining)).size >= minValues) return true;
+  const min = usable.reduce((some, { resetAfterSeconds }) => Math.min(some, resetAfterSeconds), Infinity);
+  const max = usable.reduce((some, { resetAfterSeconds }) => Math.max(some, resetAfterSeconds), -Infinity);
+  return max - min >= minSeconds;
+}
+
+/** Subtracts whole windows from a difference of times. The result lies between minus and plus half a window. */
+function reduceByWindows(ms: number, windowMs: number): number {
+  return ms - Math.round(ms / windowMs) * windowMs;
+}
+
+/**
+ * Returns the possible phases of fixed windows. The phase is the time from `startMs` to the next beginning of a window.
+ * @param announced when a window ends by the headers; only phases that agree with it are returned
+ */
+export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
+  const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
+  if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];
+  const since = announced.fromMs - startMs;
+  const fromMs = since - Math.floor(since / windowMs) * windowMs;
+  const toMs = fromMs + lengthMs;
+  if (toMs <= windowMs) return [{ fromMs, toMs }];
+  return [
+    { fromMs, toMs: windowMs },
+    { fromMs: 0, toMs: toMs - windowMs },
+  ];
 }

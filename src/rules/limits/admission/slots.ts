@@ -1,6 +1,6 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
 import { countUpTo } from "../../../base/sorted.ts";
-import { requestsBefore, requestsInFirst, tallyOf, requestsUpTo } from "./tally.ts";
+import { requestsBefore, requestsInFirst, tallyOf, requestsUpTo } from "./timeline.ts";
 
 /** Returns the maximum number of concurrency slots that were certainly held at the same time, and that time. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {

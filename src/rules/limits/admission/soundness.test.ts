@@ -6,10 +6,9 @@ import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { judgeAdmission } from "./judge.ts";
 import { simulate } from "./testing/client.ts";
 import { randomOf } from "./testing/random.ts";
-import { anchored } from "./testing/limiters.ts";
-import { legalServer, serverOf } from "./testing/server.ts";
+import { anchored, legalServer, serverOf } from "./testing/server.ts";
 import { timelineOf } from "./timeline.ts";
-import { minCapacity } from "./min-capacity.ts";
+import { minCapacity } from "./rolling.ts";
 
 const tiny: TierLimits = { perHour: 12, perMinute: 5, concurrent: 3, burst: 4, tokensPerMonth: null };
 const tiers: readonly TierLimits[] = [

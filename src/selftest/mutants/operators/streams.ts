@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../../evidence/exchange.ts";
-import { isTerminalName } from "../../../rules/streams/rules.ts";
+import { isTerminalName } from "../../../rules/streams/streams.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { replaceAt, withEvents } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";

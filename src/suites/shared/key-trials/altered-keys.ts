@@ -1,5 +1,5 @@
 import { seededNumbers } from "../../../base/statistics/random.ts";
-import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
+import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const seed = 1;

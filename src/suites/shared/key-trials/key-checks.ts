@@ -7,7 +7,7 @@ import type { Probe } from "../../../run/probe.ts";
 import { type Enabler, need } from "../../../run/skip-reason.ts";
 import type { ClauseId, JudgedId, ReadingOf } from "../../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
-import { type RejectedKeyKind, rejectedKeyKinds } from "../../../spec/rejected-key-kinds.ts";
+import { type RejectedKeyKind, rejectedKeyKinds } from "../../../spec/dimensions.ts";
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";

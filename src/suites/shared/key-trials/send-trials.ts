@@ -3,7 +3,7 @@ import type { Exchange } from "../../../evidence/exchange.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
 import { agentPath, type Client, type SendOptions } from "../../../run/send/client.ts";
 import { type EndpointName, endpointCalled } from "../../../spec/endpoints.ts";
-import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
+import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 import { fillAgentId, handleOf } from "../../operations/probes.ts";
 import { webhookPath, webhookIdOf } from "../../webhooks/create-webhook.ts";
 import { hasStatus, isSuccess } from "../response.ts";

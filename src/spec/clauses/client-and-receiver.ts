@@ -5,7 +5,7 @@ const invoke = "Endpoints / 1. Invoke an agent";
 const stream = "Endpoints / 2. Stream an agent response";
 const list = "Endpoints / 4. List agents";
 const codes = "Errors / Error codes";
-const events = "Events / Stream events (SSE)";
+const streamEvents = "Events / Stream events (SSE)";
 
 const client = { party: "client", since: "1.2" } as const;
 
@@ -56,13 +56,13 @@ export const clientClauses = {
   "CLI-15": should(codes, "A client does not retry a 5xx without end: it gives up, or slows down.", client),
   "CLI-16": advisory(codes, "A client does not repeat a POST that may have run, unless a response told it to.", client),
   "CLI-17": advisory(
-    events,
+    streamEvents,
     "After an `error` event with `retry_after`, a client waits as long before it asks again.",
     client,
   ),
   "CLI-18": advisory(stream, "A client leaves no stream open after `done` or `error`.", client),
   "CLI-19": advisory(list, "A client that reads the whole list reads every page, however small the pages are.", client),
-  "CLI-20": gap(events, "What a client does with legal but unusual responses is not shown.", client),
+  "CLI-20": gap(streamEvents, "What a client does with legal but unusual responses is not shown.", client),
   "CLI-21": gap(codes, "How a client reports failures to its caller is not shown.", client),
   "CLI-22": gap(
     "States and transitions / Stream sequence",
@@ -74,4 +74,61 @@ export const clientClauses = {
     "The fields that a client creates a webhook or an alert with have the types of the tables.",
     client,
   ),
+} as const satisfies ClauseTable;
+
+const record = "Resources and their fields / Webhook delivery event";
+const webhookEvents = "Events / Webhook events";
+const security = "Events / Delivery security and policy";
+
+const receiver = { party: "receiver", since: "1.2" } as const;
+
+/** The clauses that bind the receiver of webhook deliveries. */
+export const receiverClauses = {
+  "RCV-1": must(`${security} 1`, "A delivery with the right signature is accepted: it answers 2xx.", receiver),
+  "RCV-2": must(
+    `${security} 1`,
+    "The signature is checked over the raw body: text outside ASCII, escapes, white space and the order of keys make no difference.",
+    receiver,
+  ),
+  "RCV-3": must(record, "A delivery without `deployment_id`, which may be absent, is accepted.", receiver),
+  "RCV-4": must(
+    `${security} 1`,
+    "A rightly signed delivery with fields that the document does not list is accepted.",
+    receiver,
+  ),
+  "RCV-5": must(webhookEvents, "A delivery of each event type that the webhook subscribed to is accepted.", receiver),
+  "RCV-6": must(
+    `${security} 1`,
+    "A delivery whose signature does not match the receiver's own computation answers 401.",
+    receiver,
+  ),
+  "RCV-7": must(`${security} 1`, "A delivery without a signature is refused with a 4xx status.", receiver),
+  "RCV-8": advisory(
+    `${security} 1`,
+    "A delivery without a signature answers 401, as one with a wrong signature does.",
+    receiver,
+  ),
+  "RCV-9": should(`${security} 3`, "A receiver answers with a 2xx status within 3 seconds.", receiver),
+  "RCV-10": should(
+    `${security} 5`,
+    "A receiver tolerates duplicates: an event that comes again, later, or out of order answers 2xx each time.",
+    receiver,
+  ),
+  "RCV-11": gap(
+    `${security} 1`,
+    "What a receiver does with a signature in upper-case hexadecimal is not shown.",
+    receiver,
+  ),
+  "RCV-12": gap(
+    webhookEvents,
+    "What a receiver does with an event type that the document does not list is not shown.",
+    receiver,
+  ),
+  "RCV-13": gap(`${security} 3`, "How large a delivery a receiver accepts is not shown.", receiver),
+  "RCV-14": gap(
+    `${security} 3`,
+    "What a receiver does with a body that arrives slowly, or in pieces, is not shown.",
+    receiver,
+  ),
+  "RCV-15": gap(`${security} 3`, "How many deliveries a receiver takes at once is not shown.", receiver),
 } as const satisfies ClauseTable;

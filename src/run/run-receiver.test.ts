@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 
 import { startReceiver } from "../receiver/receiver.ts";
-import { receiverByAttempt } from "./receiver-by-attempt.ts";
+import { receiverByAttempt } from "./run-receiver.ts";
 
 it("keeps deliveries of an interrupted try apart from those of the next", async () => {
   const time = { now: () => 0, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };

@@ -1,0 +1,89 @@
+import {
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  existsSync,
+  mkdirSync,
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  rmSync,
+} from "node:fs";
+import { dirname, resolve, join } from "node:path";
+
+import { sweepTemporaryFiles, temporaryName } from "./file-names.ts";
+
+/** Maximum number of links to follow. File systems have the same limit. */
+const maxLinks = 40;
+
+/** Returns the file to which symbolic links lead, even if it does not exist yet. */
+export function followLinks(file: string, depth = 0): string {
+  const path = resolve(file);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  // The links in /proc/self/fd lead to pipes and sockets, which have no path.
+  if (stats !== undefined) return stats.isFile() ? realpathSync(path) : path;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  if (depth > maxLinks) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+  return followLinks(resolve(dirname(path), readlinkSync(path)), depth + 1);
+}
+
+/**
+ * Creates a folder and its missing parents, one by one. Node's `mkdirSync` with `recursive: true` would never return on
+ * a file system that rejects folders, such as /proc.
+ *
+ * @param mode permissions of new folders
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path), mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process may have created the folder at the same time.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+}
+
+/**
+ * Checks that a file can be written, without changing it. Creates its folder if the folder is missing, and removes old
+ * temporary files from it.
+ *
+ * @throws Node's own error
+ */
+export function checkWritable(file: string): void {
+  const descriptor = descriptorOf(file);
+  if (descriptor !== null) return void fstatSync(descriptor);
+  const place = followLinks(file);
+  makeFolder(dirname(place));
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
+  if (stats !== undefined) accessSync(place, constants.W_OK);
+  // A pipe is not tested: opening and closing it would end it for its reader.
+  if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
+}
+
+/**
+ * Checks that files can be created in a folder, by creating one. Access rights alone do not reveal, for example, a
+ * read-only file system. Removes old temporary files first.
+ *
+ * @throws Node's own error
+ */
+export function checkFolderWritable(folder: string): void {
+  sweepTemporaryFiles(folder);
+  const draft = join(folder, temporaryName());
+  closeSync(openSync(draft, "wx"));
+  rmSync(draft);
+}
+
+/**
+ * Returns the number of the file descriptor that a path such as `/dev/stdout` or `/dev/fd/3` stands for; `null` for any
+ * other path.
+ */
+export function descriptorOf(file: string): number | null {
+  const [, name, number] = /^\/dev\/(?:(stdout|stderr)|fd\/(\d+))$/.exec(resolve(file)) ?? [];
+  if (name !== undefined) return name === "stdout" ? 1 : 2;
+  return number === undefined ? null : Number(number);
+}

@@ -1,0 +1,56 @@
+import type { CommandRun } from "../evidence/client-call.ts";
+import type { Exchange, Header } from "../evidence/exchange.ts";
+import type { WebhookEvent } from "../spec/events.ts";
+import type { Pace } from "../wire/transport.ts";
+
+/** Runs the command of a client under test against the reference server. */
+export interface ClientSession {
+  /** The secret that the client was given. If the client signs requests, it does so with this secret. */
+  readonly signingSecret: string;
+  /**
+   * Whether a single wrong request of the client breaks a clause. If `false`, it is only a note, because tests send
+   * wrong requests on purpose.
+   */
+  readonly isStrict: boolean;
+  /**
+   * Runs the command once. The server responds to every request as it should.
+   *
+   * @throws {TargetUnavailable} if the command fails, takes too long, or sends no request
+   */
+  readonly runPlainly: () => Promise<CommandRun>;
+  /**
+   * Runs the command several times, while the harness spoils responses on purpose (`429`, resets, odd streams), until
+   * each kind of trouble has occurred once.
+   *
+   * @throws {SkipError} if no trouble is to be made
+   */
+  readonly runTroubled: () => Promise<readonly CommandRun[]>;
+}
+
+/** A delivery to send. The body is sent unchanged, in UTF-8. */
+export interface OutgoingDelivery {
+  /** Description of the case that the delivery tests, such as "a wrong signature". */
+  readonly what: string;
+  readonly body: string;
+  /** Headers that differ between deliveries, such as the signature. */
+  readonly headers: readonly Header[];
+  /** How to send the body in pieces. Absent: it is sent at once. */
+  readonly pace?: Pace;
+}
+
+/** A delivery that was sent, and the case that it tested. */
+export interface SentDelivery {
+  readonly what: string;
+  readonly exchange: Exchange;
+}
+
+/** Sends deliveries to one receiver, as the service would. */
+export interface DeliverySender {
+  /** The secrets of the receiver's webhooks. */
+  readonly secrets: readonly [string, ...string[]];
+  /** The event types that the webhooks subscribed to. */
+  readonly events: readonly [WebhookEvent, ...WebhookEvent[]];
+  /** The agent that the events are about. */
+  readonly agent: string;
+  readonly deliver: (delivery: OutgoingDelivery) => Promise<SentDelivery>;
+}

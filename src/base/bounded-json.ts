@@ -3,10 +3,7 @@ import { tryParseJson } from "./json.ts";
 const minLongTextChars = 16 * 1024;
 const maxKeptDepth = 100;
 
-/**
- * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. In a text of more than 16 KiB,
- * values below 100 levels become `null`, because nested brackets take a hundred times the memory of their text.
- */
+/** Parses JSON from outside; `undefined` if it is not JSON. In a long text, values nested too deep become `null`. */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > minLongTextChars ? cutDeepValues(text) : text;
   return shallow === null ? undefined : tryParseJson(shallow);
@@ -17,10 +14,7 @@ const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** Difference between the character codes of an opening bracket and its closing one. */
 const toClosing = 2;
 
-/**
- * Replaces values below 100 levels by the text `null`. Returns `null` if the brackets do not match, so that the text is
- * not JSON.
- */
+/** Replaces values below 100 levels by the text `null`. Returns `null` if the brackets do not match. */
 function cutDeepValues(text: string): string | null {
   const awaited: number[] = [];
   let [left, from] = ["", 0];
@@ -57,11 +51,8 @@ const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
 /**
- * Finds a defect that `JSON.parse` does not report: nesting that is too deep, a duplicate name in an object, or the
- * name `__proto__`. Returns a text that continues "the file …", such as `has a duplicate name "a" in line 1, column 9`.
- * Returns `null` if there is no defect. Uses no recursion, so that deep nesting cannot exhaust the stack.
- *
- * @param text valid JSON
+ * Finds too deep nesting, a duplicate name, or the name `__proto__` in valid JSON. Returns a text that continues "the
+ * file …"; `null` if there is no such defect.
  */
 export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
   const levels: Level[] = [];
@@ -100,10 +91,7 @@ function placeOf(text: string, at: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/**
- * Returns the index of the quote that ends the JSON string beginning at `start`. Returns the length of the text if
- * there is none.
- */
+/** Returns the index of the quote that ends a JSON string; the length of the text if there is none. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

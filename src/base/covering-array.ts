@@ -2,8 +2,7 @@ import { once } from "./memoize.ts";
 import { seededNumbers } from "./statistics/random.ts";
 
 /**
- * A row of a covering array: one value for each dimension, by the dimension's name. A covering array is a list of rows
- * in which each pair of values of two dimensions occurs.
+ * One value for each dimension, by its name. In a covering array, each pair of values of two dimensions is in some row.
  */
 export type Row = Readonly<Record<string, string>>;
 
@@ -13,15 +12,9 @@ type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 export interface CoveringInput {
   /** The values of each dimension. The dimensions are in the order in which the tested program checks them. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /**
-   * Values that the tested program refuses, by dimension. It then does not look at later dimensions, so a row with such
-   * a value covers no pairs of those.
-   */
+  /** Values that the tested program refuses, by dimension. It then does not look at later dimensions. */
   readonly refused: Choices;
-  /**
-   * Rules for combinations of values. A rule applies to a row that has, in each dimension of `when`, one of the values
-   * listed there. Such a row must have, in each dimension of `only`, one of the values listed there.
-   */
+  /** Rules: a row with a listed value in each dimension of `when` must have one in each dimension of `only`. */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether pairs of values of these two dimensions have to be covered. */
   readonly isPaired: (one: string, other: string) => boolean;
@@ -37,10 +30,7 @@ export interface Covering {
   readonly pairsIn: (row: Row) => readonly string[];
   /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
-  /**
-   * Completes each of the given partial rows. Chooses the missing values so that the rows contain as many new triples
-   * of values as possible.
-   */
+  /** Completes each partial row with values that give as many new triples as possible. */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
@@ -59,9 +49,7 @@ export interface CoverOptions {
   /** The same seed gives the same rows. */
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /**
-   * Rows that must be added even if they cover nothing new. `cover` fills in their missing dimensions. Default: none.
-   */
+  /** Partial rows that must be added even if they cover nothing new. Default: none. */
   readonly needed?: readonly Row[];
   /** Whether a pair has to be covered. Default: every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;
@@ -75,16 +63,14 @@ const tripleRowCandidates = 8;
 const undecided = -1;
 
 /**
- * Prepares to build covering arrays by the AETG algorithm. Each row begins with a pair that no row covers yet. Its
- * other values are chosen to cover as many new pairs as possible. Several such rows are built, and the best is kept.
+ * Prepares to build covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). Of several candidates
+ * for each new row, the one that covers most new pairs is kept.
  *
- * Why no library: the available ones, such as covertable, support neither existing rows, nor costs, nor refused values.
- * Source: Cohen and others, "The AETG System", IEEE TSE 23 (1997).
+ * Why no library: those available support neither existing rows, nor costs, nor refused values.
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // An item is a dimension with a value. Items and pairs are represented by numbers, because a run looks up hundreds of
-  // thousands of them.
+  // An item is a dimension with a value. Items and pairs are numbers, because a run looks up hundreds of thousands.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -116,8 +102,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
   /**
-   * Fills in the missing values of a partial row. Never puts a refused value before one of its values, because the
-   * program would then not look at that one. Returns `null` if no row is possible.
+   * Fills in the missing values of a partial row, without a refused value before a given one. `null` if no row is
+   * possible.
    */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);

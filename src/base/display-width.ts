@@ -4,10 +4,7 @@ import { once } from "./memoize.ts";
 
 export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
-/**
- * Splits text into graphemes, so that a combining mark stays with its letter, and a surrogate pair together. Each ANSI
- * colour code is one item.
- */
+/** Splits text into graphemes. Each ANSI colour code is one item. */
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
@@ -20,18 +17,14 @@ const segmentsOf = (text: string): string[] =>
 /** Matches printable ASCII, in which each character is a grapheme of one column. */
 const asciiPattern = /^[\x20-\x7e]*$/;
 
-/**
- * Returns how many terminal columns a text takes. East Asian wide letters and emoji take two columns. Marks, invisible
- * characters and colour codes take none.
- */
+/** Returns how many terminal columns a text takes. Wide letters and emoji take two, invisible characters none. */
 export const displayWidth = (text: string): number =>
   asciiPattern.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
 const invisiblePattern = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
 /** Matches every emoji, but also digits. This quick test avoids most uses of the slow pattern `emoji`. */
 const emojiOrDigit = /\p{Emoji}/u;
-// Compiled on first use, because V8 takes tens of milliseconds for it. A regular expression literal would cost that at
-// every start.
+// Compiled on first use, because V8 takes tens of milliseconds for it.
 const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
 const isEmoji = (grapheme: string): boolean => emojiOrDigit.test(grapheme) && emoji().test(grapheme);
 

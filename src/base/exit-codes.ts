@@ -3,8 +3,7 @@ export const exitCodes = {
   /** No clause is broken: the verdict is conformant or partial. */
   fine: 0,
   /**
-   * A `must` is broken, or the baseline is stale. With `--strict`, a warning also leads to this code. With
-   * `--complete`, so does a `must` that was not exercised.
+   * A `must` is broken, or the baseline is stale. With `--strict` also a warning, with `--complete` an untested `must`.
    */
   broken: 1,
   usage: 2,
@@ -15,10 +14,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/**
- * If several codes apply, the command ends with the first of them in this list. A broken clause comes early, because it
- * is proven whatever else failed.
- */
+/** The codes by priority. A broken clause comes early, because it is proven whatever else failed. */
 const byPriority = [
   exitCodes.interrupted,
   exitCodes.usage,

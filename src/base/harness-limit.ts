@@ -1,7 +1,4 @@
-/**
- * Messages for resources that this machine can run out of, by the code of the system error. Each says what the user can
- * do.
- */
+/** Messages for resources that this machine can run out of, by the code of the system error. */
 const limitMessages = {
   EMFILE: "the harness ran out of file descriptors (EMFILE): raise `ulimit -n`",
   ENFILE: "this machine ran out of file descriptors (ENFILE): raise `sysctl fs.file-max`, or end other programs",
@@ -16,10 +13,7 @@ const limitMessages = {
 
 export type HarnessLimitCode = keyof typeof limitMessages;
 
-/**
- * Thrown if this machine lacks a resource, which says nothing about the target. The message has no capital letter and
- * no full stop.
- */
+/** Thrown if this machine lacks a resource, which says nothing about the target. The message is part of a sentence. */
 export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
   readonly code: HarnessLimitCode;
@@ -31,8 +25,7 @@ export class HarnessLimit extends Error {
 }
 
 /**
- * Finds the missing resource that caused an error; `null` if none did. If the error combines several attempts to
- * connect, each attempt must have failed for lack of a resource.
+ * Finds the missing resource that caused an error; `null` if none did, or if one of several attempts failed otherwise.
  */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;

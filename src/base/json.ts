@@ -13,10 +13,7 @@ export function tryParseJson(text: string): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/**
- * Returns the member of a JSON object at a path. Returns `undefined` if a step of the path is absent or leads into a
- * value that is no object.
- */
+/** Returns the member of a JSON object at a path; `undefined` if a step is absent or no object. */
 export function getPath(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {

@@ -2,20 +2,13 @@ import { sanitize, truncate } from "./sanitize.ts";
 
 declare const harmless: unique symbol;
 
-/**
- * A message for people, on one line, in which all text from outside has been made harmless. Only the functions of this
- * file create this type.
- */
+/** A message for people, on one line, in which text from outside is harmless. Only this file creates the type. */
 export type Line = string & { readonly [harmless]: true };
 
 /** Maximum length of an inserted text from outside, in UTF-16 units. */
 const maxInsertedLength = 2000;
 
-/**
- * Makes a line from a template literal. The inserted values may come from outside: a file name, a value of a target
- * file, an address. Their control characters, line feeds and bidirectional marks become visible escapes, and words that
- * look like keys are hidden.
- */
+/** Makes a line from a template literal. In inserted values, control characters become visible, and keys are hidden. */
 export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
   template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;
 
@@ -39,9 +32,8 @@ const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
 /**
- * Hides each word of a text that looks like a key, and the credentials of URLs. A person may by mistake give a key in
- * place of something else, and an error message must not repeat it. Does not hide the names of files, clauses, flags,
- * environment variables and hosts.
+ * Hides words that look like keys, and credentials in URLs: a person may have given a key in place of something else.
+ * Keeps the names of files, clauses, flags, environment variables and hosts.
  */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
@@ -56,10 +48,7 @@ export function hideKeys(text: string): string {
     );
 }
 
-/**
- * Matches words that begin with two letters and an underscore, as keys of the service do. Names of environment
- * variables, which may look similar, are excluded before.
- */
+/** Matches words that begin with two letters and an underscore, as keys of the service do. */
 const keyPrefixPattern = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
 const fileExtension = /\.[a-z]{1,4}\d?$/i;
 const upperCaseName = /^[^a-z]*$/;
@@ -70,7 +59,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, such a word may be the name of a folder, for example `my_acceptance_tests`. So it is hidden only if it
-  // has a long run of letters and digits.
+  // In a path, such a word may be a folder, for example `my_acceptance_tests`, unless it has a long run of letters and
+  // digits.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

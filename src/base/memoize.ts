@@ -1,7 +1,4 @@
-/**
- * Caches the results of a function by the identity of its argument, an object. A result is kept as long as the object
- * exists.
- */
+/** Caches results by an object, the argument. A result is kept as long as the object exists. */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {

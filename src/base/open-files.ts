@@ -18,8 +18,7 @@ function readAvailableOnLinux(): number | null {
 }
 
 /**
- * Returns how many more files this process can open, at most `max`. Tries it with the null device, because Node has no
- * function for the limit.
+ * Counts by opening the null device how many more files this process can open, because Node has no function for that.
  */
 function countOpenableFiles(max: number): number {
   const open: number[] = [];
@@ -38,7 +37,7 @@ export const reservedFiles = 64;
 
 /**
  * Checks, before a command sends anything, that this process can open enough files. Beyond its limit, Node would
- * silently close connections that it should accept.
+ * silently close connections.
  *
  * @param connections maximum number of open connections in one process
  * @throws {HarnessLimit}
@@ -53,17 +52,14 @@ export function assertOpenFiles(connections: number): void {
   );
 }
 
-/**
- * Returns a limit of open files to recommend to the user: a power of two, with room for files that are already open.
- */
+/** Returns a limit to recommend to the user: a power of two, with room for files that are already open. */
 const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
 /** Interval of the checks of {@link watchOpenFiles}, and minimum time between two of its callbacks. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**
- * Calls `onLimit` when this process can open no more files, at most once a minute. Node itself gives no sign of that:
- * it silently closes new connections.
+ * Calls `onLimit` when this process can open no more files, at most once a minute. Node gives no sign of that.
  *
  * @returns a function that ends the watch
  */

@@ -6,16 +6,12 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/**
- * Prefix for the names of files of the package within the single executable file. `package/README.md` stands for
- * `README.md`.
- */
+/** Prefix of the package's files within the single executable file: `package/README.md` stands for `README.md`. */
 export const packageAssets = "package/";
 
 /**
- * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. So it
- * unpacks the files that k6 reads into a temporary folder, and returns that. The folder is deleted when the process
- * ends.
+ * Returns the folder of the checkout or the installed package. The single executable file unpacks what k6 reads into a
+ * temporary folder, and deletes it when the process ends.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
@@ -49,10 +45,7 @@ function unpacked(): string {
   return folder;
 }
 
-/**
- * Returns the `User-Agent` of requests: the harness, its version, and the start of the run if there is one. The report
- * has the same time as `started`. Source: RFC 9110, section 10.1.5.
- */
+/** Returns the `User-Agent` of requests: the harness, its version, and the start of the run, as the report has it. */
 export const userAgent = (runStarted?: Date): string => {
   const product = `agent-hosting-conformance/${packageVersion()}`;
   return runStarted === undefined ? product : `${product} (run ${runStarted.toISOString()})`;

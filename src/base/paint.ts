@@ -3,10 +3,7 @@ import { styleText } from "node:util";
 const styles = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
 type Style = (typeof styles)[number];
 
-/**
- * Functions that colour text, by the name of the style. Without colours, they return the text unchanged. No output
- * relies on colour alone.
- */
+/** Functions that colour text, by style. Without colours, they return the text unchanged. */
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 export function createPaint(colour: boolean): Paint {

@@ -9,15 +9,12 @@ export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
-/**
- * Parses a text as JSON. A problem continues "the file …", such as `is not JSON: Unexpected token 'a' in line 1`. More
- * than 1000 levels of nesting are a problem. Ignores a byte order mark, which some editors write.
- */
+/** Parses JSON. A problem continues "the file …", such as `is not JSON: …`. Ignores a byte order mark. */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
 /**
- * Parses a file that a person wrote, as {@link parseJson} does, but with at most 200 levels. In addition, a duplicate
- * name is a problem, because `JSON.parse` would keep only the last value. So is the name `__proto__`.
+ * Parses JSON that a person wrote: a duplicate name, of which `JSON.parse` keeps the last, and `__proto__` are
+ * problems.
  */
 export const parseHandwrittenJson = (text: string): Parsed<unknown> =>
   parseWith(text, { maxDepth: 200, checksNames: true });
@@ -33,10 +30,7 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
   }
 }
 
-/**
- * Removes from a syntax error of V8 the part of the input that it quotes, because that may be a secret. Adds the line
- * number instead.
- */
+/** Replaces the quoted input in a syntax error of V8, which may be a secret, by its line number. */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;
@@ -45,10 +39,7 @@ function withoutQuote(message: string, text: string): string {
   return message.slice(0, -found.length) + (at < 0 ? "" : ` in line ${line}`);
 }
 
-/**
- * Parses a value by a schema. The problem names the first invalid place, such as `keys.pro.tier: Invalid option`. If
- * the whole value is invalid, the place is `the file`.
- */
+/** Parses a value by a schema. The problem names the first invalid place, such as `keys.pro.tier: Invalid option`. */
 export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: "value", value: parsed.data };

@@ -1,7 +1,4 @@
-/**
- * Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD, as in every URL (WHATWG URL,
- * 4.1). `encodeURIComponent` alone would throw an error for such a text.
- */
+/** Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD (WHATWG URL, 4.1). */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 /** Whether `decodeURIComponent` can decode a text. */
@@ -14,10 +11,7 @@ export function isPercentEncoded(text: string): boolean {
   }
 }
 
-/**
- * Decodes a path segment. Returns a segment that is not percent-encoded UTF-8 unchanged; `decodeURIComponent` alone
- * would throw an error.
- */
+/** Decodes a path segment. Returns a segment that is not percent-encoded UTF-8 unchanged. */
 export function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

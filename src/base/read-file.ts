@@ -6,9 +6,8 @@ import { line } from "./line.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
- * Reads a file that the user named.
+ * Reads a file that the user named. `what` begins the error message, such as "The baseline".
  *
- * @param what the start of the error message, such as "The baseline"
  * @throws {UsageError} if the file cannot be read
  */
 export function readTextFile(path: string, what: string): string {
@@ -22,9 +21,8 @@ export function readTextFile(path: string, what: string): string {
 }
 
 /**
- * Parses the text of a JSON file that a person wrote.
+ * Parses the text of a JSON file that a person wrote. `path` names the file in the error message.
  *
- * @param path the name of the file in the error message
  * @throws {UsageError} if the text is not JSON
  */
 export function parseJsonFile(text: string, path: string): unknown {
@@ -39,9 +37,9 @@ export class NotARegularFile extends Error {
 }
 
 /**
- * Reads the text of a regular file that the user named, up to `maxBytes`. Refuses devices, which may have no end.
+ * Reads a regular file that the user named, up to `maxBytes`.
  *
- * @throws {NotARegularFile}
+ * @throws {NotARegularFile} for a device, which may have no end, a pipe or a folder
  * @throws {Error} Node's own, with its `code`, if the file cannot be read
  */
 export function readRegularFile(path: string, maxBytes: number): string {
@@ -55,10 +53,7 @@ export function readRegularFile(path: string, maxBytes: number): string {
   }
 }
 
-/**
- * Reads to the end of the file, or to `maxBytes`. The size of the file is not used, because files such as those in
- * /proc report a size of 0.
- */
+/** Reads to the end of the file, or to `maxBytes`. Files in /proc report a size of 0. */
 function readUpTo(maxBytes: number, file: number): string {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;

@@ -1,17 +1,11 @@
 import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
 
-/**
- * Makes text from a target safe to print. Control characters, ANSI escapes, bidirectional overrides, invisible
- * characters and lone surrogates become visible escapes (`\x1b`, `\u{202e}`). Keeps line feeds and tabs.
- */
+/** Makes text from a target safe to print: unsafe characters become visible escapes. Keeps line feeds and tabs. */
 export const sanitize = (text: string): string => text.replace(unsafeCharacters, visibleEscape);
 
 const unsafeCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/**
- * Makes JSON safe to print. Replaces unsafe characters by JSON escapes (RFC 8259, 7), which does not change the parsed
- * value.
- */
+/** Makes JSON safe to print by JSON escapes (RFC 8259, 7), which do not change the parsed value. */
 export const sanitizeJson = (json: string): string =>
   json.replace(unsafeCharacters, (character) =>
     Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),
@@ -36,20 +30,14 @@ const maxDeepLength = 2000;
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colourCode = /(\u001b\[[\d;]*m)/;
 
-/**
- * Makes text safe to print, as {@link sanitize} does, but keeps its ANSI colours. For text that the harness has
- * coloured.
- */
+/** Makes text that the harness has coloured safe to print. Keeps its ANSI colours. */
 export const sanitizeColoured = (text: string): string =>
   text
     .split(colourCode)
     .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
     .join("");
 
-/**
- * Makes text safe to print, as {@link sanitize} does, on one line. The line has at most `most` columns and twice as
- * many UTF-16 units. A cut line ends with an ellipsis.
- */
+/** Makes text safe to print, on one line of at most `most` columns. A cut line ends with an ellipsis. */
 export function sanitizeLine(text: string, most = 300): string {
   const start = truncate(text, most * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
@@ -58,10 +46,7 @@ export function sanitizeLine(text: string, most = 300): string {
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
 
-/**
- * Longer graphemes may be cut, in UTF-16 units. A target can stack any number of marks on one letter, which would
- * defeat a limit.
- */
+/** Longer graphemes may be cut, in UTF-16 units: a target can stack any number of marks on one letter. */
 const maxUncutGraphemeUnits = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
@@ -79,8 +64,7 @@ export function truncateStart(text: string, most: number): string {
 }
 
 /**
- * Returns the range of the grapheme at a position, in UTF-16 units. If the grapheme is too long, returns the range of
- * the code point.
+ * Returns the range of the grapheme at a position, in UTF-16 units; that of the code point if the grapheme is too long.
  */
 function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);

@@ -1,7 +1,4 @@
-/**
- * Quotes text as one word of bash or zsh that is safe to paste into an interactive shell. The shell expands nothing in
- * it, not even `!`. Line feeds and control characters become escapes.
- */
+/** Quotes text as one word that is safe to paste into an interactive bash or zsh, which expands nothing in it. */
 export function shellQuote(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
   if (!needsEscapes.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -37,9 +34,8 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 }
 
 /**
- * Formats a variable for use inside double quotes; `withoutLast` drops the last character of its value. If the text
- * `after` it begins with a letter or a bracket, the name gets braces. Otherwise the shell would take that character for
- * a part of the name.
+ * Formats a variable for use inside double quotes. Braces separate its name from a text `after` it that could continue
+ * it.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;

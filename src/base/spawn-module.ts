@@ -2,8 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// This file starts a module in another thread or process. In the sources and in the build, the module is a file next to
-// its caller. The single executable file has no such files, but contains all modules.
+// This file starts a module in another thread or process: a file next to its caller, or a part of the executable file.
 
 /** Name under which the single executable file contains its own code. */
 export const codeAsset = "code.cjs";
@@ -35,10 +34,7 @@ export const sendToParent = (message: Serializable): void =>
 
 const partMark = "part of the conformance executable: ";
 
-/**
- * Returns the name of the module that this thread or process of the single executable file must run. `null` if a user
- * started the process.
- */
+/** Returns the module that this thread or process of the executable file must run; `null` if a user started it. */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;

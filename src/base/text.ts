@@ -1,10 +1,7 @@
 import { splitToWidth, displayWidth } from "./display-width.ts";
 import { formatNumber } from "./numbers.ts";
 
-/**
- * Wraps text at blanks into lines of at most `width` terminal columns. Does not break longer words. Returns at least
- * one line.
- */
+/** Wraps text at blanks into lines of at most `width` columns. Does not break longer words. */
 export const wrap = (text: string, width: number): string[] => fillLines(text.split(" "), width);
 
 /** Wraps text as {@link wrap} does, but breaks words that are longer than a line. */
@@ -28,10 +25,7 @@ function fillLines(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
-/**
- * Puts a label before a text, and wraps the text. Its further lines are indented by the width of the label. `paint`
- * colours the label.
- */
+/** Puts a label, coloured by `paint`, before a wrapped text. Further lines are indented by its width. */
 export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
@@ -52,9 +46,7 @@ export function joinFirst(items: readonly string[], most: number): string {
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }
 
-/**
- * Returns a text, but `undefined` if it is empty. For environment variables, of which an empty one counts as not set.
- */
+/** Returns a text, `undefined` if it is empty: an empty environment variable counts as not set. */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 /** Returns a test for names. In the pattern, `*` stands for any text. The whole name must match, in any letter case. */

@@ -1,9 +1,6 @@
 import type { Line } from "./line.ts";
 
-/**
- * An error in the user's input. Its message is one line: the fact, where, and what to do. The command ends with exit
- * code 2.
- */
+/** An error in the user's input. The message says the fact, where, and what to do. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageProblem";
   declare readonly message: Line;

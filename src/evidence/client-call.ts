@@ -4,16 +4,9 @@ import type { Exchange, Header, SentRequest } from "./exchange.ts";
 
 /** A request of a client under test, and the response that it got. Times are milliseconds since the start of the run. */
 export interface ClientCall {
-  /**
-   * The request as it arrived, and the response as the harness sent it. `sentMs` is the time at which the head of the
-   * request had arrived. `endMs` is the time just before the harness wrote the last byte, so the client got that byte
-   * later.
-   */
+  /** `sentMs`: when the head of the request had arrived. `endMs`: just before the harness wrote the last byte. */
   readonly exchange: Exchange;
-  /**
-   * The name of the trouble that the harness made, such as `429` or `reset`. `null` if the client got the server's own
-   * response.
-   */
+  /** The trouble that the harness made, such as `429`; `null` if the client got the server's own response. */
   readonly trouble: string | null;
   /** When the client closed the connection before the end of the response; `null` if it did not. */
   readonly leftMs: number | null;
@@ -30,10 +23,7 @@ export type CommandEnd =
   /** The user ended the harness, and so the command. */
   | { readonly kind: "interrupted" };
 
-/**
- * The kinds of runs of a client. `plain`: without trouble; `legal`: with legal but unusual responses; `failing`: with
- * failures such as 503.
- */
+/** A run of a client without trouble, with legal but unusual responses, or with failures such as 503. */
 export type RunStage = "plain" | "legal" | "failing";
 
 /** One run of a client's command. */

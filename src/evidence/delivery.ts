@@ -52,11 +52,7 @@ export const deliverySchema = z
 /** How the receiver replied to a delivery. Its times have the same meaning as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
-/**
- * A webhook delivery that the receiver got. `receivedMs`: when it had arrived completely, in milliseconds since the start of the run.
- * `clockMs`: how far the target's test clock had been advanced by then. `clockAtMostMs`: the same, with an advance that was still under
- * way.
- */
+/** A webhook delivery that the receiver got. `clockAtMostMs` is `clockMs` with an advance that was still under way. */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 /** Returns the values of all headers with this name, in order. Ignores letter case. */

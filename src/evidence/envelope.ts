@@ -1,18 +1,14 @@
 import { getPath } from "../base/json.ts";
 
-/**
- * Whether a body is the document's generic envelope: `status` is `success` and there is `data`, or `status` is `error` and there is
- * `error`.
- */
+/** Whether a body is the generic envelope: `success` with `data`, or `error` with `error`. */
 const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * Returns the object with the fields of a response. The document allows two forms: at the top level, or in `data` or
- * `data.result` of an envelope.
+ * Returns the object with the fields of a response, at the top level, or in `data` or `data.result` of an envelope.
  *
- * @param known names of the endpoint's fields; the object that has one of them is returned
+ * @param known names of the endpoint's fields
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
@@ -21,10 +17,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/**
- * Returns `data.result` or `data` of a success envelope. Returns any other body unchanged, also one whose `data` is a
- * list.
- */
+/** Returns `data.result` or `data` of a success envelope; any other body, or a list in `data`, unchanged. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

@@ -76,10 +76,7 @@ interface StoredById {
 const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
   new Map(items.map((each) => [each.id, each]));
 
-/**
- * Converts evidence to the form of `evidence.json`, in which probes refer to exchanges and deliveries by id. Does not
- * redact. Fast if the evidence of probes contains the same objects as the lists; equal copies have to be compared.
- */
+/** Converts evidence to the form of `evidence.json`, in which probes refer to exchanges by id. Does not redact. */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: StoredById = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
@@ -124,7 +121,7 @@ function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<s
 /**
  * Converts the content of `evidence.json` back to evidence.
  *
- * @throws {Error} if the file refers to an exchange or delivery that it lacks
+ * @throws {Error} if it refers to an exchange or a delivery that it lacks
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
   const known: StoredById = {
@@ -161,10 +158,7 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/**
- * Whether an object of the evidence has a name such as `$exchange`, which the file uses for references. Such an object
- * is written as `{"$literal": …}`.
- */
+/** Whether an object has a name that the file uses for references. Such an object is written as `{"$literal": …}`. */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -179,10 +173,7 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
   return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
-/**
- * Maps the values of an object. Returns the same object if no value changes, to avoid copies of tens of thousands of
- * rate-limit samples.
- */
+/** Maps the values of an object. Returns the same object if none changes, as for thousands of rate-limit samples. */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
   for (const key of Object.keys(object)) {

@@ -92,10 +92,7 @@ export const exchangeSchema = z
 /** A header as it was sent, with the sender's letter case in its name. */
 export type Header = readonly [name: string, value: string];
 
-/**
- * A recorded body. Bodies of up to 256 KiB are complete. Of a longer one, the first and last 16 KiB, the length and a
- * hash are kept. `bytes` is the length after decompression.
- */
+/** A recorded body, complete up to 256 KiB; of a longer one 16 KiB of both ends. `bytes` counts it decompressed. */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
@@ -106,10 +103,7 @@ export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
 export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
-/**
- * A request and its response. Times are in milliseconds since the start of the run. `clockMs`: how far the target's test clock had been
- * advanced when the request was sent.
- */
+/** A request and its response. `clockMs`: how far the test clock had been advanced when the request was sent. */
 export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>

@@ -5,10 +5,7 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-/**
- * Schema of the value of a rate-limit header. Evidence files of earlier versions lack headers that were added later.
- * These count as `null`.
- */
+/** Schema of a header's value. Files of earlier versions lack later headers, which count as `null`. */
 const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
 
 function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {
@@ -172,8 +169,7 @@ const deliveriesSchema = z.object({
 });
 
 /**
- * Schema of the evidence of one load trial, as plain JSON without keys and secrets. Several machines may have sent
- * parts of the load.
+ * Schema of the evidence of one load trial, without keys and secrets. Several machines may have sent parts of the load.
  */
 export const loadEvidenceSchema = z
   .object({

@@ -11,19 +11,15 @@ export type Redact = (text: string) => string;
 /** Removes secrets from texts and data before they leave the process. */
 export interface Redactor {
   readonly text: Redact;
-  /**
-   * Redacts all strings in plain JSON data, also the keys of objects. Objects without a secret are not copied. An
-   * object that occurs several times in the data is a single object in the result.
-   */
+  /** Redacts all strings in plain JSON data, also names. Does not copy objects without a secret. */
   readonly deep: <T>(data: T) => T;
 }
 
 /**
- * Creates a redactor, which replaces eight or more consecutive characters of a secret, in any letter case. It also
- * finds secrets that are escaped for JSON, URLs or HTML (even twice, or mixed), reversed, or encoded in hexadecimal or
- * base64. Its time is proportional to the length of the text, whatever a target sends.
+ * Creates a redactor. It replaces eight or more consecutive characters of a secret in any letter case, escaped,
+ * reversed, or encoded in hexadecimal or base64, in linear time.
  *
- * @param isHarnessText tells whether every report contains these eight characters anyway, so that they reveal nothing
+ * @param isHarnessText tells whether every report contains these eight characters anyway
  */
 export function redactorFor(
   secrets: readonly Secret[],
@@ -50,7 +46,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 /**
  * Creates a function that redacts plain JSON data.
  *
- * @param redactsNumbers whether some secret has eight digits in a row, so that a number could reveal a part of it
+ * @param redactsNumbers whether a number could reveal eight digits of a secret
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
@@ -72,10 +68,7 @@ function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: 
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /**
-   * Redacts an object. Returns the same object if it contains no secret, as nearly all of the tens of thousands of
-   * objects of a run.
-   */
+  /** Redacts an object. Returns the same object if it contains no secret, as nearly all of them do. */
   function walkObject(object: object): object {
     const searchable = withholdHardToSearch(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);
@@ -100,9 +93,7 @@ function withholdHardToSearch(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/**
- * Removes a whole binary body if its bytes contain a secret. A search of its base64 text would not find every secret.
- */
+/** Removes a binary body if its bytes contain a secret: its base64 would not show every secret. */
 function withholdBinaryBody(body: BinaryBody, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

@@ -19,11 +19,7 @@ export interface SecretIndex {
 /** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
 const maxEscapeLayers = 4;
 
-/**
- * Prepares the search for secrets.
- *
- * @param isHarnessText tells whether the harness itself writes these eight characters, so that they reveal nothing
- */
+/** Prepares the search for secrets. `isHarnessText` tells whether the harness itself writes these eight characters. */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
@@ -82,8 +78,7 @@ interface GramPlace {
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
-   * How many characters the search may skip, by the hash of the three characters ("block") before its position. No gram
-   * can end within them.
+   * How many characters the search may skip after a block of three, by the block's hash, because no gram ends there.
    */
   readonly skips: Uint8Array;
 }
@@ -92,10 +87,7 @@ const blockLength = 3;
 /** Number of bits of a block's hash, and so of the index of `skips`. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/**
- * Maximum number of places to record for one gram (a short run of characters) within one encoding of a secret. If a
- * gram repeats, a few of its places are enough to find the whole secret.
- */
+/** Maximum number of places to record for one repeating gram: a few are enough to find the whole secret. */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): GramIndex {
@@ -126,16 +118,10 @@ const blockHash = (text: string, end: number): number =>
   (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
   lowerCaseCode(text.charCodeAt(end));
 
-/**
- * Returns a code that is equal for an upper-case and a lower-case letter. Some other characters become equal too, which
- * only costs time.
- */
+/** Returns a code that is equal for both cases of a letter. A collision with other characters only costs time. */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
-/**
- * Finds grams with the algorithm of Wu and Manber. In a text that shares no block with a secret, it reads only one block every six
- * characters.
- */
+/** Finds grams with the algorithm of Wu and Manber, which reads one block every six characters of most texts. */
 function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;
@@ -159,10 +145,7 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/**
- * Extends a gram that was found to the longest match around it. Of two matches with the same length, prefers a complete
- * secret.
- */
+/** Extends a gram that was found to the longest match. Of two with the same length, prefers a complete secret. */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -204,8 +187,7 @@ interface WholeSecret {
 const minPartLength = 6;
 
 /**
- * Returns the secrets that {@link findGrams} cannot find: those with fewer than eight characters, and those of which
- * each gram is a text of the harness.
+ * Returns the secrets that {@link findGrams} cannot find: shorter than eight characters, or all texts of the harness.
  */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));

@@ -12,16 +12,10 @@ export const cutOffMark = ", its last character cut off";
 /** Added to the name in `[redacted NAME]` if the text contained a part of the secret, or a changed form of it. */
 export const partMark = ", in part or changed";
 
-/**
- * The prefix of every secret that the harness generates. It is no leak by itself, because ordinary texts contain it
- * too.
- */
+/** The prefix of every secret that the harness generates. By itself it is no leak. */
 export const generatedPrefix = "conformance-";
 
-/**
- * Generates a webhook secret. It never has eight digits in a row, so that the redactor takes no number for a part of
- * it.
- */
+/** Generates a webhook secret without eight digits in a row, so that no number counts as a part of it. */
 export const generateSecret = (): string =>
   generatedPrefix +
   crypto
@@ -32,25 +26,17 @@ export const generateSecret = (): string =>
 /** At least this many consecutive characters of a secret count as a leak. */
 export const minLeakLength = 8;
 
-/**
- * One form in which a text may contain a secret, such as its base64. Escapes in the text are undone before the search.
- */
+/** One form in which a text may contain a secret, such as its base64. */
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;
   /** Whether the form is the secret itself, and not an encoding. */
   readonly isPlain: boolean;
-  /**
-   * Length of the prefix `conformance-` of a secret that the harness generated. The prefix alone is no leak. 0 for
-   * other secrets.
-   */
+  /** Length of the prefix of a secret that the harness generated, which alone is no leak; 0 for other secrets. */
   readonly prefixLength: number;
 }
 
-/**
- * Encodings are searched for only if the secret has at least this length. Those of a shorter secret occur in texts by
- * chance.
- */
+/** A shorter secret has no encodings to search for, because those occur in texts by chance. */
 const minEncodedLength = 6;
 
 /** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a longer text. */
@@ -75,10 +61,7 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   ];
 }
 
-/**
- * Returns what becomes of a secret that itself looks escaped, such as `a%41b`, if the text that contains it is
- * unescaped once, twice and so on.
- */
+/** Returns what becomes of a secret that itself looks escaped, such as `a%41b`, when a text is unescaped repeatedly. */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];
@@ -86,9 +69,8 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * Returns the base64 of a secret within a longer text, without the characters at both ends that depend on the text
- * around it. There are three such forms, because base64 encodes groups of three bytes and the secret may begin at any
- * byte of a group. Each also in the alphabet for URLs.
+ * Returns the base64 of a secret within a longer text: three forms, as the secret may begin at any byte of a group of
+ * three. Leaves out the characters at both ends that depend on the text around.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
@@ -99,10 +81,9 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the name that replaces a match. The name says whether the whole secret was found, all but its last character,
- * or a part or a changed form.
+ * Returns the name that replaces a match: it says whether the secret was whole, cut off by one character, or in part.
  *
- * @param found the matched text, which equals the part of `text` from `at` on, apart from letter case
+ * @param found the matched text, from `at` on
  */
 export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;

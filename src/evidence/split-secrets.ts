@@ -5,10 +5,7 @@ import type { SecretIndex } from "./secret-search.ts";
 
 const withheldMark = "[withheld: it held a secret, in pieces]";
 
-/**
- * Removes a secret whose pieces are spread over several events of a stream, such as over the `content` of its chunks.
- * In each of these events, replaces the field with the piece. Does the same in the recorded body.
- */
+/** Removes a secret whose pieces are spread over several events of a stream, from the events and the recorded body. */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
   const affected = fieldTexts(answer.events).map((view) => ({ view, at: eventsWithSecrets(view, index) }));
@@ -25,10 +22,7 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/**
- * `nameField` stands for an event's name, and `dataField` for its whole data. A string is the name of a field of the
- * JSON in `data`.
- */
+/** A field of the JSON in an event's `data`, the event's name (`nameField`), or its whole data (`dataField`). */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
@@ -62,10 +56,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/**
- * Returns the indexes of the events over which a secret is spread. Ignores secrets within a single event, which the
- * redactor finds in the usual way.
- */
+/** Returns the indexes of the events over which a secret is spread. The redactor finds secrets within one event. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -89,10 +80,7 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheldMark }) } : event;
 }
 
-/**
- * Replaces the content of these `data` lines in a recorded body. If one of them cannot be found, replaces the whole
- * body.
- */
+/** Replaces these `data` lines in a recorded body; the whole body if one of them cannot be found. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

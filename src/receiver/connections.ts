@@ -14,51 +14,29 @@ import { availableFiles } from "../base/open-files.ts";
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
 /**
- * Tracks and limits the open connections of a receiver. There are at most {@link maxConnections}, or fewer if this
- * process may not open as many files.
+ * Limits the open connections of a receiver to {@link maxConnections}, or fewer if this process can open fewer files.
  */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /**
-   * Marks a connection as `rejected`. Calls `refuse`, which must close it, after a delay that grows with the number of
-   * rejected connections.
-   */
+  /** Marks a connection as `rejected`. Calls `refuse`, which must close it, later the more rejected ones there are. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
-  /**
-   * Returns how many connections may have lost a delivery. The receiver could not accept them, or it closed them to
-   * make room although a delivery may have been arriving.
-   */
+  /** Returns how many connections may have lost a delivery, because the receiver did not accept or closed them. */
   readonly refusedCount: () => number;
 }
 
-/**
- * Maximum number of open connections. An idle connection takes 16 KB of memory, and one with the longest possible head
- * takes 75 KB.
- */
+/** Maximum number of open connections. Each takes 16 KB of memory, up to 75 KB with the longest head. */
 export const maxConnections = 2500;
-/**
- * Number of file descriptors that the receiver leaves to the rest of the run, so that a flood of connections does not
- * use them up.
- */
+/** Number of file descriptors that the receiver leaves to the rest of the run. */
 const reservedFiles = 192;
 const minConnections = 32;
 
-/**
- * Returns how many connections this process can keep open. Beyond its limit of open files, Node would silently close
- * new ones.
- */
+/** Returns how many connections this process can keep open. Beyond that, Node would silently close new ones. */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
-/**
- * Time within which a delivery usually arrives after its connection was opened. An older connection without a complete
- * delivery is closed before a younger one.
- */
+/** Time within which a delivery usually arrives. Older connections without one are closed first. */
 const usualDeliveryMs = 1000;
-/**
- * The order in which connections are closed to make room. Each row stands for the oldest connection in a state, if it
- * has been in that state for at least `minAgeMs`.
- */
+/** The order in which connections are closed to make room: the oldest in this state, if older than `minAgeMs`. */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },
@@ -67,17 +45,11 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/**
- * A refusal is delayed by this time for each rejected connection that is still open, so that a flood gets at most 500
- * refusals a second.
- */
+/** A refusal is delayed by this time for each rejected connection, so that a flood gets at most 500 a second. */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/**
- * Limits the connections of a server. When there is one too many, closes the one that is least likely to bring a
- * delivery.
- */
+/** Limits the connections of a server. Closes the one that is least likely to bring a delivery. */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();

@@ -24,15 +24,9 @@ export interface HookPlan {
   readonly secret: string | null;
   /** The secrets of other webhooks that share the address. Default: none. */
   readonly otherSecrets?: readonly string[];
-  /**
-   * The replies to the first delivery, the second, and so on. Further deliveries get the last one. If the list is
-   * empty, every delivery gets 204.
-   */
+  /** The replies to the first delivery, the second, and so on; the last also to all further ones. Empty: always 204. */
   readonly replies: readonly Reply[];
-  /**
-   * Whether a GET counts as a delivery. Needed if the plan redirects, because a sender may follow a redirect with a
-   * GET. Default: `false`, a GET only tests whether the address exists.
-   */
+  /** Whether a GET counts as a delivery, because a sender may follow a redirect with one. Default: `false`. */
   readonly takesReads?: boolean;
   /** Requirement set of the probe that opens the hook, such as 1.1. Absent for 1.0. */
   readonly since?: string;
@@ -55,8 +49,7 @@ export interface Hook {
   /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
   /**
-   * Abandons the hook, because its probe runs again and opens another hook with this name. Replies 204 to late
-   * deliveries. Changes the hook's name in all its deliveries to one that no check looks for.
+   * Abandons the hook, because its probe runs again with a hook of this name. No check reads its deliveries any more.
    */
   readonly setAside: () => void;
 }
@@ -79,10 +72,7 @@ export type OpenHook = ReturnType<typeof openHook>;
 
 /** Decides whether a delivery to a hook is stored. */
 export interface DeliveryStorage {
-  /**
-   * Whether a delivery of this size can be stored, if its hook has stored `stored` deliveries so far. If so, reserves
-   * the room for it.
-   */
+  /** Whether a delivery can be stored in a hook that has `stored`. If so, reserves the room for it. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether no further delivery can be stored for a hook that has this many, whatever its size. */
   readonly isFull: (stored: number) => boolean;
@@ -95,11 +85,7 @@ function plannedReply(earlier: number, replies: readonly Reply[], isReleased: bo
   return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
 }
 
-/**
- * Opens a hook.
- *
- * @param onDelivery called with each delivery and its reply, and again if the reply changes
- */
+/** Opens a hook. Calls `onDelivery` with each delivery and its reply, and again if the reply changes. */
 export function openHook(
   { name, token, secret, otherSecrets = [], arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
@@ -111,10 +97,7 @@ export function openHook(
   const releases: (() => void)[] = [];
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
-  /**
-   * Adds a delivery with the reply that it got. Returns a function that changes the reply later, for example if the
-   * sender disconnects.
-   */
+  /** Adds a delivery with its reply. Returns a function that changes the reply later, if the sender disconnects. */
   const recordDelivery = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
@@ -132,8 +115,7 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // When the receiver closes, it disconnects senders itself, so a reply that changes then says nothing about the
-      // sender.
+      // The receiver itself disconnects senders when it closes.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
@@ -205,8 +187,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only the first and last part of a long body are stored. But reading it took time, so at least an eighth of its
-  // length counts.
+  // Reading a long body took time, so at least an eighth of its length counts.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
@@ -220,10 +201,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /**
-   * Resolves to `true` when the count is at least `wanted`. Resolves to `false` after `realMs`, or when `end` is
-   * called.
-   */
+  /** Resolves to whether the count is at least `wanted`: at once when it is, else after `realMs` or `end`. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

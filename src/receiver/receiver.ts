@@ -17,17 +17,11 @@ export interface Receiver {
   readonly baseUrl: string;
   /** The address `host:port` on which the receiver listens, with the actual port. */
   readonly address: string;
-  /**
-   * Opens a hook. Its name consists of letters, digits, `-`, `_` and `.`. Only a hook that was set aside may have the
-   * same name.
-   */
+  /** Opens a hook. Its name has letters, digits, `-`, `_` and `.`, and is new unless its namesake was set aside. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /**
-   * Sets the function to be called with each delivery. If the reply to a delivery changes later, it is called again
-   * with the same id.
-   */
+  /** Sets the function to be called with each delivery, and again with the same id if its reply changes. */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
   /** Returns the state of the receiver, from which another process can start it again at the same address. */
   readonly record: () => ReceiverRecord;
@@ -65,10 +59,7 @@ export interface ReceiverOptions {
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
-  /**
-   * Maximum number and total size of stored deliveries of all hooks. Further deliveries are only counted. Default:
-   * {@link runStorage}.
-   */
+  /** Maximum number and size of stored deliveries; others are only counted. Default: {@link runStorage}. */
   readonly storage?: StorageBounds;
 }
 
@@ -154,10 +145,7 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
-/**
- * Each hook can store this many deliveries even if `storage` is full, so that a flood to one hook does not hide
- * deliveries to others. This applies until all hooks together have stored `bytes`.
- */
+/** Each hook can store this many even if `storage` is full, so that a flood to one hides no deliveries to others. */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum room that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
 const maxDeliveryBytes = 512 * 1024;

@@ -8,10 +8,7 @@ import type { Connections } from "./connections.ts";
 import type { OpenHook, ReceivedDelivery } from "./hook.ts";
 import { type KeepConnection, startReply } from "./send-reply.ts";
 
-/**
- * The clocks of a receiver. `now`: the time since the start of the run. `clockOffsetMs`: how far the target's test clock was advanced.
- * `maxClockOffsetMs`: the same, with an advance that is still under way.
- */
+/** The clocks of a receiver. `maxClockOffsetMs` includes an advance of the test clock that is still under way. */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
@@ -38,23 +35,16 @@ export interface RequestHandlerContext {
   /** Number of deliveries to the receiver that this one continues. Ids of new deliveries continue its count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /**
-   * Returns the body that proves a test request of the harness has reached this receiver; `undefined` if the token is
-   * not that of the test.
-   */
+  /** Returns the body that proves that the harness's own test request has arrived; `undefined` for other tokens. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
-/**
- * Creates the receiver's request handler. For each request, it finds the hook, reads the body, sends the planned reply, and records the
- * delivery.
- */
+/** Creates the receiver's request handler: it replies to each request as planned, and records deliveries. */
 export function createRequestHandler(context: RequestHandlerContext): RequestListener {
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Each delivery needs its own connection. If the receiver reset a reused one, the sender's HTTP client might retry
-    // by itself, unlike the retries that checks count.
+    // A sender's HTTP client might by itself retry on a reused connection that is reset, unlike the retries to count.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;
@@ -135,8 +125,7 @@ const receivedDelivery = (
 });
 
 /**
- * Computes the signature of a body that arrives in pieces: lower-case hexadecimal HMAC-SHA256 of the raw bytes, keyed with the webhook's
- * secret. Source: the interface document, "Delivery security and policy", item 1.
+ * Computes the signature of a body in pieces: hexadecimal HMAC-SHA256 of the bytes (Delivery security and policy 1).
  */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));

@@ -4,9 +4,8 @@ import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { ReceivedDelivery, Reply } from "./hook.ts";
 
 /**
- * A function that registers a connection which the receiver keeps open on purpose.
+ * Registers a connection that stays open on purpose. `drop` is called if there are too many.
  *
- * @param drop called if there are too many, and this connection is the oldest
  * @returns a function to call when the connection has ended by itself
  */
 export type KeepConnection = (drop: () => void) => () => void;
@@ -64,10 +63,7 @@ function sendReply({ status, headers = [], body = "" }: SentReply, { response, n
   return { kind: "answered", status, endMs: now() };
 }
 
-/**
- * Waits with the reply until the probe calls `release`. If the sender disconnects before that, records `silent`,
- * because the delivery got no reply.
- */
+/** Waits with the reply until the probe calls `release`. Records `silent` if the sender disconnects before that. */
 function holdReply(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;
@@ -97,10 +93,7 @@ function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepO
 }
 
 const endlessPieceIntervalMs = 100;
-/**
- * The receiver ends a reply of the kind `endless` after this time. Otherwise a sender that reads the whole body would
- * wait for its own timeout.
- */
+/** After this time, the receiver ends a reply of the kind `endless`, so that senders need not wait for a timeout. */
 const maxEndlessBodyMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {

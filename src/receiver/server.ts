@@ -22,7 +22,7 @@ export interface ListenAddress {
 /**
  * Reads `host:port`, with an IPv6 address in brackets.
  *
- * @throws {ReceiverError} if the text has another form
+ * @throws {ReceiverError}
  */
 export function readListenAddress(text: string): ListenAddress {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(text) ?? [];
@@ -84,16 +84,13 @@ export function openServer(requestDeadlineMs: number): Server {
   });
 }
 
-/**
- * Maximum number of connections that wait in the system until Node accepts them. Node's default is 511, and Linux
- * allows 4096.
- */
+/** Maximum number of connections that wait until Node accepts them. Linux allows 4096. */
 const maxPendingConnections = 4096;
 
 /**
- * Starts to listen on an address. Returns the address with the actual port.
+ * Starts to listen on an address. Returns it with the actual port.
  *
- * @throws {ReceiverError} if the server cannot listen there
+ * @throws {ReceiverError}
  */
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
@@ -117,9 +114,8 @@ const reachabilityDeadlineMs = 5000;
 const maxResponseBytes = 4096;
 
 /**
- * Tests whether a public URL leads to the receiver. Returns `null` if it does, and otherwise a sentence on why not.
- *
- * @param url a URL below `publicUrl` at which only the receiver responds with the body `wanted`
+ * Returns a sentence on why a public URL does not lead to the receiver; `null` if it does. Only the receiver responds
+ * to `url` with the body `wanted`.
  */
 export async function describeUnreachable(
   publicUrl: string,
@@ -152,10 +148,7 @@ export async function describeUnreachable(
   }
 }
 
-/**
- * Returns the network settings without a proxy that environment variables name, because it does not lead to a local
- * receiver. Keeps a proxy that the user set explicitly.
- */
+/** Leaves out a proxy that environment variables name, because it does not lead to a local receiver. */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 

@@ -1,5 +1,5 @@
-// A gateway in front of a target sends 502, 503 or 504 while the target is unavailable, as in a rolling deployment. A
-// target may also send these statuses itself. The functions of this file tell the two apart, in runs and under load.
+// While a target is unavailable, a gateway in front of it sends 502, 503 or 504. This file tells them from the target's
+// own.
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
@@ -26,22 +26,16 @@ export interface GatewaySpell {
 
 /** Number of other responses after which a period of gateway-like responses is over. */
 const maxOthersBetween = 20;
-/**
- * Maximum number of isolated gateway-like responses that a gateway explains. If there are more, the target sent them
- * itself.
- */
+/** More isolated gateway-like responses than these, and the target sent them itself. */
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/**
- * Maximum share of the whole time that such a period, mixed with other responses, may take. A longer one is no
- * deployment: the target sent the responses itself.
- */
+/** A period mixed with other responses that takes a larger share of the time is no deployment. */
 const minWholeShare = 0.8;
 
 /**
- * Returns the periods in which a gateway responded in place of the target. Returns `null` if the target sent the
- * gateway-like responses itself, because too many are isolated or they go on among other responses for too long.
+ * Returns the periods in which a gateway responded in place of the target; `null` if the target sent the responses
+ * itself, because too many are isolated or they go on for too long.
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
@@ -79,9 +73,6 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/**
- * Whether these are the counts of the second right after a period of gateway-like responses. In the counts of a second,
- * the order of its responses is unknown, so the period may go on.
- */
+/** Whether the counts are of the second right after a period, which may then go on: the order within it is unknown. */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

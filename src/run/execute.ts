@@ -21,10 +21,7 @@ export interface ExecutionResult {
   readonly stopped: string | null;
 }
 
-/**
- * Everything needed to run probes stage by stage. A run, and the command `plan`, which only simulates one, give
- * different functions.
- */
+/** Everything needed to run probes stage by stage. The command `plan` only simulates that. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
@@ -50,10 +47,7 @@ export interface StageContext {
   ) => Promise<unknown>;
 }
 
-/**
- * Everything needed to run probes that send real requests. The pacer keeps these requests below the limits of their
- * keys.
- */
+/** Everything needed to run probes that send real requests, below the limits of their keys. */
 interface ExecutionContext
   extends
     Omit<ProbeContext, "given" | "limitTests">,
@@ -61,10 +55,7 @@ interface ExecutionContext
   readonly pacer: Pacer;
 }
 
-/**
- * Maximum number of probes of the stage `shared` or `agent time` that run at once. The pacer limits their requests
- * separately.
- */
+/** Maximum number of probes of the stage `shared` or `agent time` that run at once. */
 const maxConcurrentProbes = 16;
 
 /** Runs the planned probes stage by stage. Whatever the target does, the promise never rejects. */
@@ -120,18 +111,12 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /**
-   * Runs a probe, and at once runs it again if an outage of the target interrupted it. Later probes may need what this
-   * probe creates.
-   */
+  /** Runs a probe, and again if an outage interrupted it, because later probes may need what it creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
   };
-  /**
-   * Runs the interrupted probes again, one at a time: if a request of one of them crashes the target again, it is clear
-   * which.
-   */
+  /** Runs interrupted probes again, one at a time: if one crashes the target again, it is clear which. */
   const rerunInterrupted = async (): Promise<void> => {
     for (let each = interruptions.nextToRerun(); each !== undefined; each = interruptions.nextToRerun())
       await runOne(each);
@@ -170,10 +155,7 @@ interface TimedContext extends StageContext {
   readonly deadlineMs: number;
 }
 
-/**
- * Runs probes on a shared test clock, which stands still while any of them sends. A probe may have to wait for all
- * others, so its deadline is the sum of all deadlines.
- */
+/** Runs probes on a shared test clock. A probe may have to wait for all others, so their deadlines add up. */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
   time: RunClock,
@@ -191,8 +173,8 @@ function runOnSharedClock(
 }
 
 /**
- * Returns how many milliseconds of the run's waiting time earlier probes must leave to the tests of limits. At most 55%
- * of the total. Keys wait at the same time, so the longest wait of one key counts.
+ * Returns how much of the waiting time earlier probes must leave to the tests of limits: at most 55 %, and the longest
+ * wait of one key, because keys wait at the same time.
  */
 function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
@@ -209,11 +191,7 @@ const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 
-/**
- * Runs one probe and returns its result, or the reason why it was skipped.
- *
- * @param onStop called with an error after which no further probe can run
- */
+/** Runs one probe and returns its result, or why it was skipped. `onStop` gets an error after which none can run. */
 async function runOrSkip(
   planned: PlannedProbe,
   stopped: string | null,
@@ -256,10 +234,7 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecuti
   return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
 }
 
-/**
- * Returns the context of a probe that begins after an outage, in which no key counts as unused. The target may still
- * count earlier requests of a key, or may have forgotten them.
- */
+/** Returns the context of a probe after an outage, in which no key counts as unused. */
 function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
@@ -269,10 +244,7 @@ function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecu
 /** A rate-limit window of one minute, plus a second because headers round to whole seconds. */
 const windowWithMarginMs = 61_000;
 
-/**
- * If the main key has a small limit per minute and too few requests left for the probe, says so. Otherwise, or if the
- * run can wait for the next window, returns `null`.
- */
+/** If the main key has too few requests left for the probe, and the run cannot wait for more, says so. */
 function explainTooFewRequests(
   { probe, requests, usesMainKey }: PlannedProbe,
   { time, hasFewRequests: isShort, availableRequests }: StageContext,
@@ -323,9 +295,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // Without a test clock, the probe is abandoned as soon as an outage begins, because its waits may take minutes.
-    // With a test clock, an abandoned probe would continue to advance the clock. So it is abandoned only if the target
-    // does not come back.
+    // The waits of an interrupted probe may take minutes, so it is abandoned. On a test clock it would go on advancing
+    // the clock, so it is abandoned only if the target does not come back.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {
@@ -334,10 +305,7 @@ async function withinDeadline<T>(
   }
 }
 
-/**
- * Runs probes that share no key concurrently. A probe starts when all earlier probes that use one of its keys have
- * ended.
- */
+/** Runs probes concurrently, but those that share a key one after the other, in their order. */
 export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,

@@ -8,26 +8,17 @@ const maxInterruptions = 2;
 export interface Interruptions {
   /** Must be called when a probe begins. Remembers how many outages there were until then. */
   readonly begin: (each: PlannedProbe) => void;
-  /**
-   * Returns the final result of a probe that has ended. If an outage interrupted the probe, puts it on the list of
-   * probes to run again, and returns `null`. A restarted target may have forgotten the probe's first requests.
-   */
+  /** Returns the final result of a probe that has ended; `null` if an outage interrupted it, so that it runs again. */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
   /** Removes a probe from the list of probes to run again. Returns `false` if the probe is not on this list. */
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   /** Removes the next probe from the list of probes to run again, and returns it. `undefined` if the list is empty. */
   readonly nextToRerun: () => PlannedProbe | undefined;
-  /**
-   * Returns finished probes whose evidence an outage made useless. An outage began after the probe had begun, and its
-   * checks judge later events, such as retries of a delivery.
-   */
+  /** Returns finished probes that an outage made useless: their checks judge later events, such as retries. */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   /** Returns the result of a probe that outages interrupted and that does not run again: a skip. */
   readonly lostResult: () => ProbeRunResult;
-  /**
-   * Describes the outages because of which probes have no result, or requests were not repeated. `null` if there were
-   * none.
-   */
+  /** Describes the outages because of which something has no result; `null` if there were none. */
   readonly reason: () => string | null;
 }
 

@@ -7,20 +7,16 @@ import type { Pace } from "../wire/transport.ts";
 export interface ClientSession {
   /** The secret that the client was given. If the client signs requests, it does so with this secret. */
   readonly signingSecret: string;
-  /**
-   * Whether a single wrong request of the client breaks a clause. If `false`, it is only a note, because tests send
-   * wrong requests on purpose.
-   */
+  /** Whether a wrong request breaks a clause. If not, it is a note, because tests send wrong requests on purpose. */
   readonly isStrict: boolean;
   /**
-   * Runs the command once. The server responds to every request as it should.
+   * Runs the command once, with a server that responds as it should.
    *
    * @throws {TargetUnavailable} if the command fails, takes too long, or sends no request
    */
   readonly runPlainly: () => Promise<CommandRun>;
   /**
-   * Runs the command several times, while the harness spoils responses on purpose (`429`, resets, odd streams), until
-   * each kind of trouble has occurred once.
+   * Runs the command until each kind of trouble (`429`, resets, odd streams) has occurred once.
    *
    * @throws {SkipError} if no trouble is to be made
    */

@@ -37,10 +37,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/**
- * Real time that a probe may take, in milliseconds, not counting waits. A probe that takes longer is skipped, and its
- * evidence is lost.
- */
+/** Real time that a probe may take, in milliseconds, not counting waits. After it, its evidence is lost. */
 export const probeDeadlineMs = 180_000;
 
 /** Everything that a probe gets when it runs. */
@@ -54,10 +51,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly outages: OutageMonitor;
   /** The exchanges of the discovery. Probes judge them instead of sending the same requests again. */
   readonly discovery: Discovery;
-  /**
-   * Opens the webhook receiver. A probe that can do without a receiver calls this; others list `receiver` in their
-   * needs.
-   */
+  /** Opens the webhook receiver, for probes that can do without; others list `receiver` in their needs. */
   readonly receiver: () => Promise<Receiver>;
   /** Whether the run may send only GET requests. */
   readonly readOnly: boolean;
@@ -81,17 +75,11 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /**
-   * If the target lacks `GET /usage` or `GET /agents`: two more reads of the other one, which show whether a read
-   * counts toward the limits. Otherwise empty.
-   */
+  /** If the target lacks usage or the list: two more reads of the other, to see whether reads count. Else empty. */
   readonly again?: readonly Exchange[];
   /** Health of the agents that may answer. These requests do not count toward the limits. */
   readonly health: readonly Exchange[];
-  /**
-   * The first invoke of the agent that discovery found in the list. `null` if the user named an agent, or none was
-   * found.
-   */
+  /** The first invoke of the agent that discovery found; `null` if the user named an agent, or none was found. */
   readonly invoked: Exchange | null;
 }
 
@@ -127,10 +115,7 @@ export type WaitOptions = {
 
 /** The cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
-  /**
-   * Number of requests that count toward the limits of the main key, or of the first key in `keys`. May be a function
-   * that computes it for a target.
-   */
+  /** Number of requests that count toward the limits of the main key, or of the first key in `keys`. */
   readonly requests: number | ((target: Target) => number);
   /** Number of agent executions. Default: one for each request if the probe needs an agent, otherwise none. */
   readonly executions?: number | ((target: Target) => number);
@@ -142,15 +127,9 @@ interface ProbeTraits {
   readonly usesUp?: KeyState;
   /** Whether the probe still returns evidence if its key has too few requests left for all of its requests. */
   readonly mayDropRequests?: true;
-  /**
-   * Whether the probe counts the requests of other probes, too. Such a probe runs even after the run has sent
-   * `maxRequests` requests.
-   */
+  /** Whether the probe counts requests of other probes, so that it runs even after `maxRequests` requests. */
   readonly countsRequests?: true;
-  /**
-   * Whether the probe sends a single read that the target admits. If the key has a small limit per minute, such a probe
-   * runs before the limits are tested, because afterwards its request would have to wait.
-   */
+  /** Whether the probe sends a single read, which runs before the limits are tested, or it would have to wait. */
   readonly countsTowardWindow?: true;
   /** Whether checks judge what happens after the end of the probe, such as the retries of a delivery. */
   readonly isJudgedLater?: true;
@@ -169,10 +148,7 @@ interface TierProbeTraits {
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;
-  /**
-   * Whether the probe may run for several tiers at once, on a test clock. Its result must not depend on the real time
-   * that its waits take.
-   */
+  /** Whether the probe may run for several tiers at once, on a test clock, so its waits take any real time. */
   readonly concurrent?: true;
 }
 
@@ -181,10 +157,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /**
-   * Returns a copy of the evidence without the requests of probes that were added after this requirement set. Only
-   * needed by probes whose evidence is the whole run.
-   */
+  /** Returns the evidence without requests of later requirement sets, if the evidence is the whole run. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 

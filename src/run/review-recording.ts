@@ -12,15 +12,9 @@ import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
 
-/**
- * Exchanges that were recorded elsewhere, such as a HAR of a browser. Times are in milliseconds since the first
- * request.
- */
+/** Exchanges that were recorded elsewhere, such as a HAR of a browser. Times begin with the first request. */
 export interface RecordedTraffic {
-  /**
-   * The server, with the keys that occur in the recording. A key is marked as expired if requests with it prove
-   * nothing.
-   */
+  /** The server, with the recorded keys. A key is marked as expired if requests with it prove nothing. */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
@@ -32,10 +26,7 @@ export interface RecordedTraffic {
   readonly stopped: string | null;
 }
 
-/**
- * Judges recorded traffic. Sends nothing. Every probe of the suites must be of the stage `review`, so that it only reads
- * what was recorded.
- */
+/** Judges recorded traffic, and sends nothing: every probe of the suites must be of the stage `review`. */
 export async function reviewRecording(traffic: RecordedTraffic, suites: readonly Suite[]): Promise<RunResult> {
   const exchanges = traffic.exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const maxClockMs = exchanges.reduce((max, { clockMs }) => Math.max(max, clockMs), 0);
@@ -77,20 +68,14 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
   }
 }
 
-/**
- * The test clock of a target that is only a recording. It tells probes that there was a test clock, and cannot be
- * advanced.
- */
+/** The test clock of a recording: there was one, but it cannot be advanced. */
 const unusableClock: ClockControl = {
   advance: () => Promise.reject(new Error("the clock of a recording cannot be advanced")),
   settleMs: 0,
   agentsFollow: false,
 };
 
-/**
- * Pretends that one outage at an unknown time occurred. The server may have been restarted or redeployed during the
- * recording.
- */
+/** Pretends one outage at an unknown time: the server may have been restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 const noExchange: Exchange = {
@@ -105,8 +90,7 @@ const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * Returns a function of a time `ms`. It tells how far the target's test clock was advanced at most by then, as the next
- * recorded request shows.
+ * Returns a function that tells how far the test clock was advanced at most by a time, as the next request shows.
  *
  * @param sorted exchanges in order of sending
  */

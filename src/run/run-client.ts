@@ -10,27 +10,18 @@ import { describeStop } from "./time/stop-signal.ts";
 
 /** Options of a run against a client. */
 export interface ClientRunOptions extends PartyRunOptions {
-  /**
-   * Opens the session that runs the client's command. The session must call `record` with each exchange, and end the
-   * command when `signal` aborts.
-   */
+  /** Opens the session of the client's command. It must record each exchange, and end the command on `signal`. */
   readonly open: (tools: {
     readonly record: (exchange: Exchange) => void;
     readonly signal: AbortSignal;
   }) => ClientSession;
 }
 
-/**
- * Runs the command of a client, and judges the requests that the client sent. Whatever the client does, the promise
- * never rejects.
- */
+/** Runs the command of a client, and judges the requests that the client sent. The promise never rejects. */
 export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
   runParty(options, Infinity, (...run) => runClientProbes(options, ...run));
 
-/**
- * Effectively no deadline, because the session itself limits each run of the command. This is the longest delay of a
- * timer in Node.
- */
+/** No deadline, because the session limits each run of the command: the longest delay of a timer in Node. */
 const probeDeadlineMs = 2 ** 31 - 1;
 
 async function runClientProbes(

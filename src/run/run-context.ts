@@ -91,10 +91,7 @@ export function createContext(options: RunContextOptions): ClientContext {
 
 type SentRequest = Pick<OutgoingRequest, "method" | "url">;
 
-/**
- * Returns a function that makes the `User-Agent` of each request and, with the option `requestIds`, its `X-Request-Id`.
- * A request that may run an agent gets no id.
- */
+/** Returns a function that makes the `User-Agent` of each request and, if it runs no agent, its `X-Request-Id`. */
 function senderHeadersOf({ started, requestIds }: SendingOptions): (id: string, request: SentRequest) => Header[] {
   const agent: Header = ["User-Agent", userAgent(started)];
   const run = started === undefined ? "" : `${started.toISOString()}-`;
@@ -107,8 +104,7 @@ const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
 /**
- * Sends the request of an exchange again, and records the new exchange. During an outage, marks the exchange as part of
- * the outage (`reconnect`), so that no check counts it.
+ * Sends a recorded request again. During an outage, marks it as part of that (`reconnect`), so that no check counts it.
  */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,

@@ -18,16 +18,10 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 /** Options of a run against a webhook receiver. */
 export interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
-/**
- * Maximum duration of a run. A receiver that never responds takes about half of it, because each delivery waits for a
- * timeout.
- */
+/** Maximum duration of a run: a receiver that never responds takes about half of it, by timeouts. */
 const maxRunMs = 20 * 60_000;
 
-/**
- * Sends the deliveries of all probes to a receiver, and judges its responses. Whatever the receiver does, the promise
- * never rejects.
- */
+/** Sends the deliveries of all probes to a receiver, and judges its responses. The promise never rejects. */
 export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =>
   runParty(options, maxRunMs, (...run) => runDeliveryProbes(options, ...run));
 
@@ -71,9 +65,8 @@ function performProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<
 }
 
 /**
- * Opens a sender of deliveries that records every exchange. It stops the run if the receiver cannot be reached. It also
- * stops the run if a delivery times out before the receiver has ever responded, because each such delivery costs a
- * timeout.
+ * Opens a sender of deliveries that records every exchange. It stops the run if the receiver cannot be reached, or
+ * times out before it has ever responded.
  */
 function openSender(
   { target, secrets, events, agent, headers: common }: DeliveryRunOptions,
@@ -101,10 +94,7 @@ function openSender(
   return { secrets, events, agent, deliver };
 }
 
-/**
- * Returns all headers of a delivery. `headers` are those of the delivery itself, then those that the webhook is
- * configured with.
- */
+/** Returns the headers of a delivery: its own, then those that the webhook is configured with. */
 export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
   ["Content-Type", "application/json"],
   ["Content-Length", String(Buffer.byteLength(body, "utf8"))],

@@ -20,8 +20,8 @@ export interface PartyRunOptions {
 }
 
 /**
- * Plans the probes of a client or a receiver, and calls `runProbes` with them. Whatever `runProbes` throws, the promise
- * never rejects: the result then judges the probes that had finished.
+ * Plans the probes of a client or a receiver, and calls `runProbes` with them. The promise never rejects: if
+ * `runProbes` throws, the result judges the probes that had finished.
  *
  * @param maxMs maximum duration of the run in milliseconds, `Infinity` for none
  * @param runProbes must call `onProbe` after each probe

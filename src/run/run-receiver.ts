@@ -4,10 +4,7 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
 import type { RunClock } from "./time/run-clock.ts";
 
-/**
- * One attempt of a probe, and the hooks that it has opened. A hook is an address of the webhook receiver. A probe gets
- * a second attempt if an outage interrupts the first.
- */
+/** One attempt of a probe, of two if an outage interrupts the first, and the receiver's addresses that it opened. */
 interface ProbeAttempt {
   readonly hooks: Hook[];
   isOver: boolean;
@@ -15,7 +12,7 @@ interface ProbeAttempt {
 
 /**
  * Gives each attempt of a probe its own view of the webhook receiver. Webhooks of an interrupted attempt still exist on
- * the target. Their deliveries get names that no check reads, so that only those of the last attempt are judged.
+ * the target, but no check reads their deliveries.
  */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
@@ -38,8 +35,7 @@ export function receiverByAttempt<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // An interrupted attempt may still be running and open another hook. No check reads the deliveries to it
-          // either.
+          // An interrupted attempt may still be running and open another hook.
           if (current.isOver) hook.setAside();
           return hook;
         },
@@ -64,8 +60,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     /**
      * Returns the receiver, and starts it at the first call.
      *
-     * @throws {ReceiverError} if the receiver cannot listen, or its public address does not lead to it. The probe then
-     * creates no webhook.
+     * @throws {ReceiverError} if it cannot listen, or its public address does not lead to it
      */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
@@ -75,10 +70,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     },
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /**
-     * If more deliveries arrived than the receiver stores, says how many, as a reason why the run is incomplete. `null`
-     * if all were stored.
-     */
+    /** Says how many deliveries were not stored, as a reason why the run is incomplete; `null` if all were. */
     floodReason: (): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
       const arrived = opened?.record().deliveries ?? 0;

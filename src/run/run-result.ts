@@ -54,10 +54,7 @@ interface JudgedSelection {
   readonly suites: readonly Suite[];
 }
 
-/**
- * Makes the result of a run in which the harness itself failed. Judges the probes that had finished, and marks all
- * others as broken.
- */
+/** Makes the result of a run in which the harness failed: the probes that had not finished are broken. */
 export function brokenRun(
   options: JudgedSelection,
   context: ClientContext,
@@ -83,10 +80,7 @@ export function unjudgedRun(options: JudgedSelection, context: ClientContext, un
   return { ...unjudged, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/**
- * Judges the evidence of the probes, and collects everything that the run recorded, except deliveries and the receiver.
- * The caller adds those.
- */
+/** Judges the evidence, and collects what the run recorded. The caller adds deliveries and the receiver. */
 export function judgeAndRecord(
   { suites }: JudgedSelection,
   { recorder, time, outages }: ClientContext,
@@ -118,8 +112,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * Returns the judgements of a run that ended because this machine lacked a resource. Turns each breach into an error,
- * because the harness may have caused it. If there is no breach, the first judgement becomes the error.
+ * Turns each breach of a run that ended for lack of a resource into an error, because the harness may have caused it.
+ * Without a breach, the first judgement becomes the error.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

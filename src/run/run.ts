@@ -36,36 +36,24 @@ import { startStopSignal } from "./time/stop-signal.ts";
 export interface RunOptions extends SendingOptions {
   /** The selected checks, by section. */
   readonly suites: readonly Suite[];
-  /**
-   * Whether the webhook receiver stays open after the run. The caller must then close the receiver. Default `false`.
-   */
+  /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */
   readonly keepsListening?: boolean;
-  /**
-   * Called if the rate-limit headers do not show the tier of the main key. Returns the tier, such as from a question to
-   * the user, or `null` if it is unknown.
-   */
+  /** Asks for the tier of the main key, such as the user, if headers do not show it. `null`: still unknown. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
-  /**
-   * Whether a breach ends the run at once. Asked as soon as the probes of a check have ended. Default: no breach does.
-   */
+  /** Whether a breach ends the run, asked when the probes of a check have ended. Default: none does. */
   readonly stopsAt?: (breach: Judgement) => boolean;
   /** Whether to look for other runs on this machine, and for other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
-  /**
-   * A sentence on why the run must not send anything. If it is given, the run judges nothing and reports the sentence.
-   */
+  /** Why the run must not send anything, in a sentence that the report shows. Nothing is judged then. */
   readonly obstacle?: string;
 }
 
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
-/**
- * Discovers the target, runs the probes that the suites need, and judges the evidence. Whatever the target does, the
- * promise never rejects.
- */
+/** Discovers the target, runs the probes that the suites need, and judges the evidence. The promise never rejects. */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(
     options.signal,
@@ -75,8 +63,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // An open receiver still reads the clock of the run, so `end`, which aborts all waits on that clock, is called only
-    // without one.
+    // `end` aborts all waits on the run's clock, which an open receiver still reads.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -134,10 +121,7 @@ async function runWithSignal(
   }
 }
 
-/**
- * Returns the target with the tier of the main key filled in. The tier comes from rate-limit headers, or from
- * `onUnknownTier`. Unchanged if neither gives a tier.
- */
+/** Returns the target with the tier of the main key, from headers or from `onUnknownTier`, if either knows it. */
 async function withKnownTier(
   target: Target,
   key: TargetKey,
@@ -154,10 +138,7 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/**
- * The main key is the usable key with the highest limit per minute. If the detected tiers show that this is another key
- * than before, discovers the target again with that key.
- */
+/** If detected tiers give another key the highest limit per minute, discovers the target again with that key. */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
@@ -170,10 +151,7 @@ async function withHighestLimitKey(
   return again.kind === "ready" ? { ready: again, client: own } : { ready, client };
 }
 
-/**
- * Runs an action of the discovery. If the target was unavailable during the action and is back, runs the action a
- * second time.
- */
+/** Runs an action of the discovery, and once more if an outage interrupted it and is over. */
 async function retryAfterOutage<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
@@ -190,8 +168,7 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // Leaves out the searches for a webhook agent and for derived roles, which invoke agents. A main key with a small
-  // limit per minute needs its requests for probes, and a read-only run may not invoke.
+  // A small key needs its requests for probes, and a read-only run may not invoke, as the searches below do.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests
@@ -243,10 +220,7 @@ async function runProbesAndJudge(
   };
 }
 
-/**
- * Whether the evidence breaks a clause about the number of requests. The reason may be another client that uses the
- * same keys.
- */
+/** Whether the evidence breaks a clause about counts, perhaps because another client uses the keys. */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
   const ofCounts = filterChecks(suites, ({ clause }) => isAboutCounts(clause));
   return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");

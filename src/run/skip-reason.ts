@@ -2,9 +2,7 @@ import type { RunBounds } from "./plan/bounds.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { Need } from "./plan/needs.ts";
 
-/**
- * Something that the user could change to enable a check. The command line and the library have different names for it.
- */
+/** Something that the user could change to enable a check, by a flag or an option of the library. */
 export type Setting =
   | keyof RunBounds
   | "agent"
@@ -16,19 +14,13 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/**
- * A way to enable a skipped check: a need of a probe, a setting, or any one of several ways. A string is a text for
- * users that suits both the command line and the library.
- */
+/** A way to enable a skipped check: a need, a setting, any one of several ways, or a text for users. */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/**
- * Why a check or a probe was skipped. A string is shown to users as it is. So it must not name a setting, for which the
- * command line and the library have different names.
- */
+/** Why a check or a probe was skipped. A text must not name a setting, which has different names for users. */
 export type SkipCause =
   | string
   /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
@@ -56,10 +48,7 @@ export interface AgentWithoutPath {
   readonly agent: string;
 }
 
-/**
- * Why something was skipped, and what would enable it. `needs` is `null` if nothing would, or if the text of the reason
- * already says it.
- */
+/** Why something was skipped, and what would enable it; `null` if nothing would, or the reason says it. */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;
@@ -98,10 +87,7 @@ export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: n
 /** The skip reason of everything that a fast run leaves out. */
 export const fastSkip: SkipReason = { reason: { why: "fast" }, needs: need("fast") };
 
-/**
- * Thrown if the run must not or cannot do something, such as send another request. The probe that it ends counts as
- * skipped.
- */
+/** Thrown if the run must not or cannot do something. The probe that it ends counts as skipped. */
 export class SkipError extends Error {
   override readonly name: string = "SkipError";
   readonly skipReason: SkipReason;
@@ -112,10 +98,7 @@ export class SkipError extends Error {
   }
 }
 
-/**
- * Thrown if a wait is longer than the waiting time that the run has left, or if the target's test clock cannot be
- * advanced.
- */
+/** Thrown if a wait is longer than what is left, or the test clock cannot be advanced. */
 export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";
 }
@@ -130,10 +113,7 @@ export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }
 
-/**
- * Whether an error says that the run's requests or its waiting time are used up. A probe that catches it returns the
- * evidence so far.
- */
+/** Whether requests or waiting time are used up. A probe that catches this returns the evidence so far. */
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 
@@ -142,10 +122,7 @@ export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
-/**
- * Thrown in a probe during which the target became unavailable. The probe has to run again, because a restarted target
- * may have lost its state.
- */
+/** Thrown in a probe that has to run again, because the target was lost and may have lost its state. */
 export class TargetLost extends SkipError {
   override readonly name = "TargetLost";
 

@@ -22,17 +22,13 @@ export const breachOutcomeByLevel = {
 } as const satisfies Readonly<Record<Level, string>>;
 
 /**
- * The parties that clauses bind. A report judges one of them, by that party's clauses. `file` is an agent configuration
- * file. `people` are vendors and their promises, which nothing can judge.
+ * The parties that clauses bind. `file` is an agent configuration file; `people` make promises that nothing can judge.
  */
 export const parties = ["server", "client", "receiver", "file", "people"] as const;
 
 export type Party = (typeof parties)[number];
 
-/**
- * One statement of the interface document. In the table of clauses, the key is the id, which is never reused or
- * renumbered.
- */
+/** One statement of the interface document. Its id, the key in a table, is never reused or renumbered. */
 export interface Clause {
   /** The heading under which the document states the clause, and the number of the item, if it has one. */
   readonly section: string;
@@ -52,10 +48,7 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/**
- * Returns a function that creates clauses of one level. A clause binds the server and counts since 1.0, unless `extras`
- * say otherwise.
- */
+/** Returns a function that creates clauses of one level, for servers and since 1.0 unless `extras` differ. */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

@@ -18,9 +18,8 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The dimensions (properties) of a request and their values, in the order in which a server checks them. Once a server
- * rejects a request for a value in `refused`, the later dimensions do not matter. `absent`: the request does not have
- * the property, but could. `none`: it cannot have the property.
+ * The properties of a request and their values, in the order in which a server checks them. After a value in `refused`,
+ * the later ones do not matter. `absent`: left out; `none`: impossible.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -87,10 +86,7 @@ export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][numb
 /** State of a key one of whose limits the run has used up. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
-/**
- * A rule about combinations of values. A request that has a listed value in each dimension of `when` must have a listed
- * value in each dimension of `only`.
- */
+/** A rule: a request with a listed value in each dimension of `when` must have one in each dimension of `only`. */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
   readonly only: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
@@ -216,8 +212,8 @@ export const exclusions: readonly Exclusion[] = [
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
 /**
- * Kinds of keys that a server must reject: the name for people, and the short name under which a report counts them.
- * Several kinds may share a short name, as all altered keys do. Source: Authentication 1 to 3, API key 1 and 3.
+ * Kinds of keys that a server must reject, with the short name under which a report counts them. Source: Authentication
+ * 1 to 3, API key 1 and 3.
  */
 export const rejectedKeyKinds = {
   "no key": "none",

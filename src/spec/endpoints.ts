@@ -9,9 +9,7 @@ export interface PublishedEndpoint {
   readonly method: "GET" | "POST";
   /** Path below `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
-  /**
-   * Statuses that the document gives the endpoint, in its own section or in those on keys, bodies, limits and failures.
-   */
+  /** Statuses that the document gives the endpoint, also in its sections on keys, bodies, limits and failures. */
   readonly statuses: readonly number[];
   readonly unspecified: readonly Unspecified[];
 }
@@ -86,20 +84,14 @@ type TemplateSegment = { readonly text: string } | { readonly name: string };
 const segmentsOfTemplate = (path: string): readonly TemplateSegment[] =>
   segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
 
-/**
- * The published paths, split into segments. They are split once, because every check of a run matches URLs against
- * them.
- */
+/** The published paths, split into segments once, because every check matches URLs against them. */
 const templates: ReadonlyMap<string, readonly TemplateSegment[]> = new Map(
   Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
     path === null ? [] : [[name, segmentsOfTemplate(path)]],
   ),
 );
 
-/**
- * Returns the endpoints that have this URL or path, whatever their method. Ignores the query, and any prefix before the
- * version segment `/v1`.
- */
+/** Returns the endpoints at this URL or path, whatever the method, the query, and the prefix before `/v1`. */
 export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPaths): readonly EndpointCall[] {
   const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
   return endpointNames.flatMap((endpoint) => {

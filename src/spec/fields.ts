@@ -28,26 +28,17 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 export interface FieldRow {
   /** The clause that requires what this row of the table says. */
   readonly clause: ClauseId;
-  /**
-   * Names of the field's parents and of the field, joined by dots, from the endpoint's own fields on. `[]` stands for
-   * each item of an array, `*` for each value of a map.
-   */
+  /** Names of the parents and the field, joined by dots. `[]` is each item of an array, `*` each value of a map. */
   readonly path: string;
   readonly type: FieldType;
-  /**
-   * Whether the field must be present. An optional field may be absent or `null`. All fields of an optional object are
-   * optional.
-   */
+  /** Whether the field must be present. Otherwise it may be absent or `null`, as all fields of an optional object. */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
   /** The allowed values; `null` if the document lists none. */
   readonly oneOf: readonly string[] | null;
 }
 
-/**
- * The kind of message that contains the fields: a response, a stream event, a delivery, or an object within one of
- * these.
- */
+/** The message that contains the fields: a response, a stream event, a delivery, or an object within one. */
 export type MessageKind =
   | { readonly kind: "answer"; readonly endpoint: EndpointName; readonly statuses: readonly number[] }
   | { readonly kind: "stream event"; readonly event: "start" | "chunk" | "error" | "done" }

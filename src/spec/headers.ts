@@ -1,9 +1,6 @@
 import { advisory, type ClauseTable, must } from "./clause.ts";
 
-/**
- * Names of the headers in the document, as the document writes them. Sources: Limits (Scope of limits, 2),
- * Authentication 4, Delivery security 1.
- */
+/** Names of the headers in the document (Limits, Scope of limits 2; Authentication 4; Delivery security 1). */
 export const headerNames = {
   rateLimit: "X-RateLimit-Limit",
   rateRemaining: "X-RateLimit-Remaining",

@@ -22,10 +22,7 @@ export const outline: readonly Section[] = [
 /** Returns the clauses that state an item of the document; none if the item has no clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/**
- * Returns the places of the document that state a clause, or from which it follows: headings, or numbered items under a
- * heading.
- */
+/** Returns the headings, or numbered items under them, that state a clause or from which it follows. */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));

@@ -1,10 +1,7 @@
 import { type ClauseId, clauseOf, isClauseId } from "./clauses.ts";
 import type { EndpointName } from "./endpoints.ts";
 
-/**
- * Parts of the interface that a vendor may offer or leave out. Each has a verdict of its own. `core` is what every
- * vendor offers.
- */
+/** Parts of the interface that a vendor may offer, each with a verdict of its own. Every vendor offers `core`. */
 export const profileNames = ["core", "streaming", "webhooks", "limits", "operations", "signing", "access"] as const;
 export type Profile = (typeof profileNames)[number];
 

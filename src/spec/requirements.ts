@@ -1,15 +1,10 @@
-/**
- * The names of all requirement sets, the oldest first. A set is a version of what is judged: clauses, their levels, and
- * checks. Each set contains the earlier ones.
- */
+/** The names of all requirement sets, the oldest first: versions of what is judged. Each contains the earlier ones. */
 export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 /** The name of a requirement set. */
 export type RequirementSet = (typeof requirementSets)[number];
 
-/**
- * The set by which a server is judged, unless the user names another: the last one that added something for servers.
- */
+/** The set by which a server is judged by default: the last one that added something for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
 /** The newest set of all. It is the first that also judges clients, receivers and files. */
@@ -20,10 +15,7 @@ export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
-/**
- * Whether something that was added in the set `since` belongs to the set `requirements`. The names may come from saved
- * files; an unknown name counts as later than all known sets.
- */
+/** Whether something of the set `since` belongs to `requirements`. Unknown names in saved files count as later. */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
 function ageOf(name: string): number {
@@ -31,10 +23,7 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-/**
- * Whether something belongs to a later set than `requirements`, so that it is not judged.
- * @param since the set in which it was added
- */
+/** Whether something of the set `since` is later than `requirements`, so that it is not judged. */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 

@@ -5,16 +5,10 @@ import { type Network, proxyFor } from "../base/network/network.ts";
 
 /** Time within which the connection must open. */
 const maxConnectMs = 2000;
-/**
- * A new connection counts as accepted if it stays open for this time. A port forwarder whose server is gone accepts a
- * connection, but closes it at once.
- */
+/** A new connection must stay open for this time: a port forwarder whose server is gone closes it at once. */
 const minOpenMs = 30;
 
-/**
- * Whether the server at a URL accepts a new TCP connection. Sends no request. The promise never rejects. If there is a
- * proxy, tests the proxy instead of the server.
- */
+/** Whether the server at a URL, or its proxy, accepts a TCP connection. Sends no request, and never rejects. */
 export async function acceptsConnection(url: string, network: Network): Promise<boolean> {
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");

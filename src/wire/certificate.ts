@@ -23,10 +23,7 @@ export type CertificateInspection =
 
 const certificateDeadlineMs = 10_000;
 
-/**
- * Connects to a server, through the proxy if there is one, and reads its certificate. Sends no request to the server.
- * The promise never rejects.
- */
+/** Reads the certificate of a server, through the proxy if there is one. Sends no request, and never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -1,10 +1,7 @@
 /** How long the harness waits for each part of an exchange, in milliseconds. An exchange is a request and its response. */
 export interface Deadlines {
   readonly connectMs: number;
-  /**
-   * Maximum time from sending the request to the head of the response. The default exceeds an agent's default timeout
-   * of 30 seconds.
-   */
+  /** Maximum time until the head of the response. The default exceeds an agent's default timeout of 30 s. */
   readonly headMs: number;
   /** Maximum pause between two chunks of the response body. */
   readonly silenceMs: number;
@@ -37,11 +34,7 @@ export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Dead
 
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
-/**
- * Watches the deadlines of an exchange that is under way.
- *
- * @param onStop called when a deadline has passed, or `stop` is called; must abort the exchange
- */
+/** Watches the deadlines of an exchange. `onStop` must abort it: a deadline has passed, or `stop` was called. */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
   /** Stops the exchange. If it is called again, the first reason is kept. */

@@ -24,7 +24,7 @@ const unreachableCodes = new Set([
 
 /**
  * Converts an error of undici to the record of a request without a response. `stopped`: the deadline that has passed,
- * `us` if the harness closed the connection on purpose, or `null`.
+ * or `us`.
  */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
@@ -46,10 +46,7 @@ export function describeBodyEnd(error: unknown): string {
 export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
-/**
- * Descriptions by error code of undici. `awaited` is the part of the response that had not arrived, such as "end of the
- * body".
- */
+/** Descriptions by error code of undici. `awaited` is the part that had not arrived, such as "end of the body". */
 const descriptionByCode: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
@@ -79,9 +76,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/**
- * Whether a connection broke on which earlier responses had arrived. The server may have closed it because it was idle.
- */
+/** Whether a connection broke that had brought responses before: the server may have closed it as idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;

@@ -24,8 +24,8 @@ const maxBodyBytes = 1024 * 1024;
 const maxChunks = 100_000;
 
 /**
- * Sends a request with undici's low-level handlers. They cost less than undici's `request`, which creates a stream, a
- * signal and promises for each call. Does not decompress bodies. The promise never rejects.
+ * Sends a request with undici's low-level handlers, which cost less than its `request`. Does not decompress bodies. The
+ * promise never rejects.
  */
 export async function sendFast(
   dispatcher: Dispatcher,
@@ -40,10 +40,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /**
-   * Whether the server closed an idle connection just when the request was sent on it. Then the server most likely has
-   * not read the request.
-   */
+  /** Whether the server closed an idle connection as the request was sent, and so has most likely not read it. */
   readonly isStale: boolean;
 }
 

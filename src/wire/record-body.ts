@@ -9,10 +9,7 @@ const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;
 
-/**
- * Creates a recorder of a body, which gets it chunk by chunk. Of a long body, it keeps the beginning, the end, the size
- * and a hash.
- */
+/** Creates a recorder of a body. It keeps both ends, the size and a hash of a long body. */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

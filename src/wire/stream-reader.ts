@@ -2,10 +2,7 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/**
- * Limits for reading an event stream. Reading stops when one of them is exceeded, because an endless stream would fill
- * the memory.
- */
+/** Limits for reading an event stream: an endless one would fill the memory. */
 export interface StreamBounds {
   readonly events: number;
   /** Maximum length of the data of all events together, in characters. */
@@ -15,11 +12,7 @@ export interface StreamBounds {
 /** Maximum length of one event, in characters. Parsing stops at a longer event. */
 const maxEventChars = 1024 * 1024;
 
-/**
- * Creates a parser of an event stream, which gets it chunk by chunk.
- *
- * @param onEvent called after each event, with all events so far
- */
+/** Creates a parser of an event stream. `onEvent` is called after each event, with all so far. */
 export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -48,10 +48,7 @@ export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
-  /**
-   * Whether the target is known to leave streams open. The exchange then counts as closed by the harness, and not as stopped by a
-   * deadline.
-   */
+  /** Whether the target is known to leave streams open, so that the harness closes them and not a deadline. */
   readonly isKnown: boolean;
 }
 
@@ -68,10 +65,7 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /**
-   * Sends one of thousands of similar requests, at less cost than `open`. Does not parse the response as a stream, and
-   * the caller cannot close the connection.
-   */
+  /** Sends one of thousands of similar requests at less cost, without streams and without `close`. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -84,12 +78,7 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
-  /**
-   * Returns headers that identify the harness, such as `User-Agent`. They are sent with a request, but not recorded.
-   * Default: the harness and its version.
-   *
-   * @param id the exchange's id
-   */
+  /** Returns headers that identify the harness. They are sent, but not recorded. Default: `User-Agent` alone. */
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
@@ -116,10 +105,7 @@ const defaultBounds: ReadBounds = {
 const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const maxExceededResponses = 1;
 
-/**
- * Opens a transport. It sends requests with undici, applies deadlines to each part of an exchange, and returns the
- * recorded exchange.
- */
+/** Opens a transport, which sends requests with undici under deadlines, and returns recorded exchanges. */
 export function openTransport(options: TransportOptions): Transport {
   const defaults = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
@@ -246,8 +232,7 @@ function openExchange(
         },
       });
     } catch (error) {
-      // The server may have closed an idle connection just when the harness reused it. It has then most likely not read the request, so the
-      // harness sends it again.
+      // The server most likely closed an idle connection and has not read the request, so it is sent again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.reportLost({ ...recorded, answer });
@@ -274,10 +259,7 @@ function openExchange(
 const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
   body === null || pace === undefined ? body : pacedBody(body, pace);
 
-/**
- * Wraps a dispatcher so that it calls `onChunk` for each chunk of a body. The reader of the body cannot count chunks,
- * because Node's stream may join them.
- */
+/** Makes a dispatcher call `onChunk` for each chunk of a body. Node's stream may join chunks for its reader. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

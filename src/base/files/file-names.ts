@@ -7,10 +7,7 @@ const prefix = ".tmp-";
 /** Matches the names that {@link temporaryName} returns: a machine id, a process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
-/**
- * Identifies this machine or container, because process ids can be compared only within one. The host name is not
- * enough, because containers may share it.
- */
+/** Identifies this machine or container, within which process ids can be compared. Containers may share a host name. */
 const machineId = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
 function processNamespace(): string {
@@ -47,9 +44,7 @@ export function hasEnded(owner: FileOwner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/**
- * A temporary file counts as abandoned if it was not modified for this time, even if its process is on another machine.
- */
+/** After this time without a change, a temporary file counts as abandoned, on whatever machine its process was. */
 const maxAgeMs = 10 * 60_000;
 
 /** Removes temporary files that killed processes have left in a folder. Keeps those of running processes. */
@@ -68,10 +63,7 @@ export function sweepTemporaryFiles(folder: string): void {
 const isAbandoned = (file: string, owner: FileOwner): boolean =>
   hasEnded(owner) || (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < Date.now() - maxAgeMs;
 
-/**
- * Turns a name into a part of a file name: lower-case letters and digits, and a dash for anything else. Returns an
- * empty text if the name has no letter or digit.
- */
+/** Turns a name into a part of a file name, with a dash for anything but letters and digits. May be empty. */
 export const slug = (name: string): string =>
   name
     .toLowerCase()

@@ -12,10 +12,7 @@ import { hasEnded, temporaryName, thisProcess } from "./file-names.ts";
 export const lockName = ".conformance-lock.json";
 
 const renewalIntervalMs = 5000;
-/**
- * A lock that was not renewed for this time is stale: its process was killed, or its machine is down. Another process
- * may then take it.
- */
+/** After this time without a renewal, another process may take a lock. */
 const staleAfterMs = 30_000;
 
 const lockSchema = z.object({
@@ -45,9 +42,8 @@ const heldLocks = new Map<string, HeldLock>();
 process.on("exit", releaseFolders);
 
 /**
- * Locks a folder for this process, until {@link releaseFolders} is called or the process ends.
+ * Locks an existing folder for this process, until {@link releaseFolders} is called or the process ends.
  *
- * @param folder absolute path of an existing folder
  * @throws {FolderInUse} if another process has locked it
  * @throws Node's own error if the folder cannot be written
  */
@@ -76,10 +72,9 @@ export function lockFolder(folder: string): void {
 }
 
 /**
- * Must be called before results are written. Throws if another process has taken over the lock of this folder, or of a
- * folder around it. That happens if this process was suspended until its lock was stale.
+ * Must be called before results are written: a process that was suspended for long may have lost its lock.
  *
- * @throws {FolderInUse}
+ * @throws {FolderInUse} if another process has the lock of this folder, or of a folder around it
  */
 export function assertLocked(folder: string): void {
   const path = resolve(folder);
@@ -104,8 +99,7 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The folder is no longer writable. The lock file may stay: the next process sees in it that this process has
-    // ended.
+    // The lock file may stay: the next process sees in it that this process has ended.
   }
 }
 
@@ -128,10 +122,7 @@ function writeLock(descriptor: number, since: string): void {
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
 }
 
-/**
- * Removes the lock file if it is stale. Renames the file and reads it again before that, because another process may
- * have replaced it meanwhile.
- */
+/** Removes a stale lock file. Renames it and reads it again first: another process may have replaced it meanwhile. */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
   const taken = join(folder, temporaryName());

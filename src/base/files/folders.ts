@@ -30,12 +30,7 @@ export function followLinks(file: string, depth = 0): string {
   return followLinks(resolve(dirname(path), readlinkSync(path)), depth + 1);
 }
 
-/**
- * Creates a folder and its missing parents, one by one. Node's `mkdirSync` with `recursive: true` would never return on
- * a file system that rejects folders, such as /proc.
- *
- * @param mode permissions of new folders
- */
+/** Creates a folder and its missing parents. Node's `mkdirSync` would never return on /proc with `recursive: true`. */
 export function makeFolder(path: string, mode = 0o777): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path), mode);
@@ -48,8 +43,7 @@ export function makeFolder(path: string, mode = 0o777): void {
 }
 
 /**
- * Checks that a file can be written, without changing it. Creates its folder if the folder is missing, and removes old
- * temporary files from it.
+ * Checks that a file can be written, without changing it. Creates its folder, and removes old temporary files there.
  *
  * @throws Node's own error
  */
@@ -66,8 +60,7 @@ export function checkWritable(file: string): void {
 }
 
 /**
- * Checks that files can be created in a folder, by creating one. Access rights alone do not reveal, for example, a
- * read-only file system. Removes old temporary files first.
+ * Checks that files can be created in a folder, by creating one. Removes old temporary files first.
  *
  * @throws Node's own error
  */
@@ -78,10 +71,7 @@ export function checkFolderWritable(folder: string): void {
   rmSync(draft);
 }
 
-/**
- * Returns the number of the file descriptor that a path such as `/dev/stdout` or `/dev/fd/3` stands for; `null` for any
- * other path.
- */
+/** Returns the number of the descriptor that a path such as `/dev/fd/3` stands for; `null` for other paths. */
 export function descriptorOf(file: string): number | null {
   const [, name, number] = /^\/dev\/(?:(stdout|stderr)|fd\/(\d+))$/.exec(resolve(file)) ?? [];
   if (name !== undefined) return name === "stdout" ? 1 : 2;

@@ -20,15 +20,12 @@ import { descriptorOf, followLinks } from "./folders.ts";
 import { temporaryName } from "./file-names.ts";
 
 export interface ReplaceOptions {
-  /**
-   * Permissions of the file. Default: those of the file that is replaced; for a new file, those that the system gives.
-   */
+  /** Permissions of the file. Default: those of the file that is replaced, or those that the system gives. */
   readonly mode?: number;
 }
 
 /**
- * Replaces a file in one step. If the process ends early or the disk is full, the old file is unchanged. Pipes, devices
- * and sockets are written directly.
+ * Replaces a file in one step: the old file stays if anything fails. Writes pipes, devices and sockets directly.
  *
  * @throws Node's own error
  */
@@ -45,8 +42,7 @@ export interface StagedFile {
 }
 
 /**
- * Writes a text into a temporary file in the folder of the final file. For pipes, devices and sockets, `commit` writes
- * the text directly.
+ * Writes a text into a temporary file next to the final file. For pipes and devices, only `commit` writes.
  *
  * @throws Node's own error
  */
@@ -84,10 +80,7 @@ export interface Draft {
   readonly commit: () => boolean;
 }
 
-/**
- * Prepares a temporary file in the folder of the final file, for another program to write. If the final file is a pipe
- * or a device, the program writes to it directly.
- */
+/** Prepares a temporary file for another program to write. It writes pipes and devices directly. */
 export function draftFor(file: string): Draft {
   const place = followLinks(file);
   const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;
@@ -151,10 +144,7 @@ function moveDraft(draft: string, place: string): void {
   syncFolder(dirname(place));
 }
 
-/**
- * Writes the folder's entries to disk, so that the new name survives a power failure. Fails on Windows, where a folder
- * cannot be opened.
- */
+/** Writes the folder's entries to disk, so that the new name survives a power failure. Impossible on Windows. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, "r");
@@ -171,10 +161,7 @@ function syncFolder(folder: string): void {
 /** A text to write into a file: a string, or chunks, which save memory if the text is long. */
 export type FileText = string | Iterable<string>;
 
-/**
- * Writes directly to a pipe, a device or a descriptor such as /dev/stdout. The latter must not be opened by its path,
- * because it may be a socket.
- */
+/** Writes to a pipe, a device or a descriptor. A descriptor may be a socket, which cannot be opened by its path. */
 export function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
   const descriptor = inherited ?? openSync(file, "w");
@@ -205,8 +192,7 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
     try {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
-      // EAGAIN: the reader of the pipe or socket is slower than this process, so the write is tried again a moment
-      // later.
+      // EAGAIN: the reader of the pipe is slower than this process.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
       Atomics.wait(waitForReader, 0, 0, 5);
     }

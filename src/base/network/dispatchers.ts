@@ -13,9 +13,7 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  /**
-   * Called if this machine has no free port or file descriptor for a connection, which says nothing about the server.
-   */
+  /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
@@ -61,10 +59,7 @@ const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onFail
     ...poolOptions(options),
   });
 
-/**
- * Creates a dispatcher for a proxy. It sends https requests through a tunnel (CONNECT), and http requests with the
- * whole URL in the request line. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2.
- */
+/** Creates a dispatcher for a proxy: a tunnel for https, whole URLs for http (RFC 9110, 9.3.6; RFC 9112, 3.2.2). */
 const proxyDispatcher = (
   proxy: string,
   secure: TlsOptions,
@@ -90,8 +85,7 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Creates a function that calls `onHarnessLimit` if a connection failed because this machine lacks a resource.
- * `EADDRNOTAVAIL` means so only after a first success; before, it means a wrong address.
+ * Creates a function that reports a lack of resources. Before a first success, `EADDRNOTAVAIL` means a wrong address.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
@@ -102,10 +96,7 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   };
 }
 
-/**
- * Wraps a connector of undici, so that it reports each result. Adds to later errors of the connection how many bytes
- * were read before.
- */
+/** Makes a connector of undici report each result, and add to later errors how many bytes were read before. */
 const reportConnectResult =
   (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
   (options, callback) =>
@@ -120,9 +111,8 @@ const reportConnectResult =
     });
 
 /**
- * Changes a socket so that too long headers do not cost thousands of stack traces. For such headers or trailers, undici
- * creates an error for every further line of input. Ten thousand stack traces take half a second, and a hostile target
- * can cause them with every response.
+ * Prevents thousands of stack traces: for too long headers, undici creates an error for every further line of input. A
+ * hostile target could cost half a second with every response.
  */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -141,8 +131,7 @@ function skipStackTraces(): void {
 }
 
 /**
- * Returns the TLS options for connections of a network; an empty object if Node's defaults suffice. Callers should keep
- * the result, because reading all trusted authorities takes some milliseconds.
+ * Returns TLS options, empty if Node's defaults suffice. Keep the result: reading all authorities takes milliseconds.
  */
 export function tlsOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};

@@ -1,9 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/**
- * How this machine connects to others: its proxies, the certificate authorities that it trusts, and its client
- * certificate. Plain data.
- */
+/** How this machine connects to others: proxies, trusted certificate authorities, client certificate. Plain data. */
 export interface Network {
   readonly proxy: ProxyChoice;
   /** Certificates of additional trusted authorities, as PEM; `null` if there are none. */
@@ -14,19 +11,14 @@ export interface Network {
   readonly files: NetworkFiles;
 }
 
-/**
- * Paths of certificate files as the user gave them, relative to the working directory; `null` if the user gave none.
- */
+/** Paths of certificate files as the user gave them; `null` if the user gave none. */
 export interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
 }
 
-/**
- * The choice of a proxy. `none`: no proxy. `by address`: the one that environment variables name for the scheme of a
- * URL, but none for loopback. `always`: one proxy for every address, including loopback.
- */
+/** `by address`: the proxy that environment variables name for a scheme, none for loopback. `always`: loopback, too. */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -68,10 +60,7 @@ export function proxyFor({ proxy }: Network, url: string): string | null {
 /** Returns a proxy's address without its credentials. */
 export const proxyOrigin = (proxy: string): string => new URL(proxy).origin;
 
-/**
- * Whether an entry of `NO_PROXY` covers a URL. As in curl and Go, a domain includes its subdomains, with or without a
- * leading dot.
- */
+/** Whether an entry of `NO_PROXY` covers a URL. As in curl and Go, a domain includes its subdomains. */
 function isExcepted(entry: string, { protocol, hostname, port }: URL): boolean {
   if (entry === "*") return true;
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();

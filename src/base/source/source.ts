@@ -21,10 +21,7 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /**
-   * Returns the place of a value, or of the name if it is a member. For a missing value, returns the place of the
-   * nearest value around it.
-   */
+  /** Returns the place of a value or of its name; for a missing value, of the nearest value around it. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 
@@ -46,10 +43,7 @@ const parsers: Readonly<Record<Notation, (text: string) => SourceValue>> = {
   YAML: parseYamlSource,
 };
 
-/**
- * Parses a text that a person wrote, and ignores a byte order mark. Problems are: invalid syntax, duplicate names (only
- * one of the values could count), deep nesting, and the name `__proto__`. Never throws.
- */
+/** Parses a text that a person wrote. Duplicate names, deep nesting and `__proto__` are problems. Never throws. */
 export function parseSource(written: string, notation: Notation): Source | SourceProblem {
   const text = written.replace(/^\uFEFF/, "");
   try {

@@ -2,14 +2,11 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseD
 
 import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue } from "./source-value.ts";
 
-/**
- * Maximum number of values in a file. Aliases can make a short text stand for billions of values, which would exhaust
- * the memory.
- */
+/** Maximum number of values in a file: with aliases, a short text can stand for billions. */
 const maxValues = 100_000;
 
 /**
- * Parses a YAML 1.2 text (core schema: dates stay text), and keeps the place of each value.
+ * Parses YAML 1.2 (core schema: dates stay text), and keeps the place of each value.
  *
  * @throws {SourceError}
  */
@@ -45,10 +42,7 @@ class YamlReader {
     return { value: isScalar(node) ? plainValue(node) : null, places: { offset, members: new Map() } };
   }
 
-  /**
-   * Reads the value that an alias stands for. All its places are that of the alias, because a person looks there for
-   * the value.
-   */
+  /** Reads the value that an alias stands for. All its places are that of the alias. */
   #readAlias(node: ParsedNode, offset: number, depth: number): SourceValue {
     const target = isAlias(node) ? node.resolve(this.#document) : undefined;
     if (target === undefined) throw new SourceError("is not YAML: an alias without its anchor", offset);
@@ -80,10 +74,7 @@ class YamlReader {
   }
 }
 
-/**
- * Converts the value of a scalar to a JSON value. A value of another type, such as binary data, becomes its text in the
- * file.
- */
+/** Converts the value of a scalar to a JSON value. A value of another type, such as binary data, becomes its text. */
 function plainValue({ value, source }: { readonly value: unknown; readonly source?: string | undefined }): unknown {
   const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
   return isPlain ? value : (source ?? null);

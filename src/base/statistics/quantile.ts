@@ -1,8 +1,6 @@
 /**
- * Returns a quantile: `share` of the values lie below it. The median of 10, 20, 30, 40 is 25. Interpolates between the
- * two nearest values (type 7 of Hyndman and Fan, as in k6, R, NumPy and spreadsheets). Returns `NaN` without values.
- *
- * @param share from 0, the smallest value, to 1, the largest
+ * Returns a quantile: `share` (0 to 1) of the values lie below it. Interpolates (type 7 of Hyndman and Fan, as in k6, R
+ * and NumPy). `NaN` without values.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
@@ -15,24 +13,17 @@ export function quantile(values: readonly number[], share: number): number {
 /** Returns the middle value, or the mean of the two middle ones. Returns `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/**
- * Estimates how much larger the values of `one` are than those of `other`, by the median of all pairwise differences
- * (Hodges and Lehmann).
- */
+/** Estimates how much larger the values of `one` are than those of `other` (Hodges and Lehmann). */
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
-/**
- * The median absolute deviation (`madOfNormal`) and the distance between the quartiles (`quartilesOfNormal`) of a
- * normal distribution with standard deviation 1.
- */
+/** The median absolute deviation, and the distance between the quartiles, of a normal distribution with deviation 1. */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;
 
 /**
- * Estimates the standard deviation of values. A few outliers do not change the result. Returns the larger of two
- * estimates: from the median absolute deviation (MAD), and from the quartiles. With few values, each of them may be far
- * too small by chance.
+ * Estimates the standard deviation, whatever a few outliers are. Takes the larger of two estimates, because each may be
+ * far too small by chance with few values.
  */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);

@@ -10,12 +10,10 @@ export interface ChangePoint {
 }
 
 /**
- * Finds the clearest change of level in a series. Compares the mean ranks of the values before and after it, so that a
- * single outlier has little weight.
+ * Finds the clearest change of level in a series, by ranks, so that a single outlier has little weight.
  *
  * @param minSegment minimum number of values on either side of the change
  * @param from the first index to consider
- * @returns the index of the change; `null` if the series is too short
  */
 export function clearestChange(values: readonly number[], minSegment: number, from: number): number | null {
   const clearest = clearestOfRanks(ranksOf(values), minSegment, from);
@@ -26,10 +24,7 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
 
 const maxRefinement = 4;
 
-/**
- * Returns the index at which a change between two constant levels fits the values best. Searches from `lowest` to
- * `highest`, but only within `refinedBy` of `around`.
- */
+/** Returns the index near `around` at which a change between two constant levels fits the values best. */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
   for (let at = Math.max(lowest, around - maxRefinement); at <= Math.min(highest, around + maxRefinement); at += 1) {
@@ -90,9 +85,8 @@ export interface Segmentation {
 }
 
 /**
- * Finds every change of level in a series, in order, by binary segmentation with a permutation test. Finds the clearest
- * change first, then searches the parts before and after it. If a part as a whole shows no change, its halves are
- * searched. A level that rises and falls back may show only in a half.
+ * Finds every change of level in a series by binary segmentation with a permutation test. If a part shows no change as
+ * a whole, its halves are searched: a level that rises and falls back may show only there.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -110,8 +104,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again, within the values between the previous and the next change, where each side has a
-  // constant level.
+  // Locates each change again, between its neighbours, where each side has a constant level.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);

@@ -1,16 +1,10 @@
-/**
- * Up to this many values, {@link rankSumAbove} is exact. With more, it uses the normal approximation, which is then as
- * good, and faster.
- */
+/** Up to this many values, {@link rankSumAbove} is exact. With more, the normal approximation is as good. */
 const maxExactValues = 64;
 
 /**
- * Returns the probability that chance alone ranks the values of `one` this high above those of `other`, or higher. This
- * is the one-sided rank-sum test of Wilcoxon, Mann and Whitney, with mean ranks for ties. Up to 64 values, the result
- * is exact: all ways to choose the ranks of `one` are counted. With more values, it is the normal approximation,
- * corrected for ties and continuity.
- *
- * @returns 1 if one of the two is empty
+ * Returns the probability that chance alone ranks the values of `one` this high above those of `other`, or higher: the
+ * one-sided rank-sum test of Wilcoxon, Mann and Whitney. Exact up to 64 values, then the normal approximation. 1 if one
+ * list is empty.
  */
 export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;
@@ -23,10 +17,7 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 interface Ranks {
   /** Twice the rank of each value; equal values share their mean rank. The factor 2 makes mean ranks whole numbers. */
   readonly ranks: readonly number[];
-  /**
-   * Sum of n³ − n over all groups of n equal values; 0 without ties. The formula for the variance of the rank sum needs
-   * it.
-   */
+  /** Sum of n³ − n over all groups of n equal values, for the variance of the rank sum. */
   readonly ties: number;
 }
 
@@ -99,10 +90,9 @@ export function upperTail(z: number): number {
 }
 
 /**
- * Decides which of many tests are significant (Holm, 1979). The probability of even one false positive is at most
- * `share`, whether or not the tests depend on each other.
+ * Decides which of many tests are significant (Holm, 1979): one false positive has at most the probability `share`.
  *
- * @param all number of tests; a test without a value in `chances` counts as one with a p-value of 1
+ * @param all number of tests; one without a value in `chances` counts with a p-value of 1
  */
 export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);

@@ -2,10 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-/**
- * A forward proxy on loopback for tests. Whatever host a client asks for, the proxy connects to one port of this
- * machine.
- */
+/** A forward proxy on loopback for tests. It connects to one port of this machine, whatever host is asked for. */
 export interface ForwardProxy {
   readonly url: string;
   /** The requests that the proxy has received: `CONNECT host:port`, or a method and a whole URL. */

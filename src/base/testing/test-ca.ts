@@ -2,10 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * Paths of PEM files: a private certificate authority, and the certificates and keys that it issued to a server and a
- * client.
- */
+/** Paths of PEM files: a private authority, and the certificates and keys of a server and a client. */
 export interface TestCa {
   readonly ca: string;
   readonly cert: string;

@@ -22,8 +22,7 @@ export const runsOf = (runs: { readonly quick: number; readonly full: number }):
   wholeNumber("CONFORMANCE_RUNS") ?? (isFull ? runs.full : runs.quick);
 
 /**
- * Returns the whole list in a full run, and with `CONFORMANCE_TESTS=trials`. In a quick run, returns every `of`-th
- * item, beginning at a place that the seed chooses.
+ * Returns the whole list in a full run and for trials. A quick run gets every `of`-th item; the seed shifts the choice.
  */
 export const sampleOf = <T>(all: readonly T[], { of }: { readonly of: number }): readonly T[] =>
   triesEveryCase ? all : all.filter((_, at) => at % of === testSeed % of);

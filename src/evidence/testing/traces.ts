@@ -1,6 +1,5 @@
 /**
- * Functions that write a key in some encoding, by a description of it. Tests of the redactor use them, so they share no
- * code with it.
+ * Functions that write a key in some encoding, by description. Tests use them, so they share no code with the redactor.
  */
 export const keyWritings: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,

@@ -26,10 +26,7 @@ export function codeIn(response: Pick<ErrorResponse, "json">): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/**
- * Returns the error form of a body; `null` if it has neither. `status: "error"` at the top shows form B, and a `status`
- * inside `error` shows form A. ERR-6 judges the value of the latter.
- */
+/** Returns the error form of a body; `null` if it has neither. ERR-6 judges the value of `error.status`. */
 export function formIn(response: ErrorResponse): ErrorForm | null {
   const error = errorIn(response);
   if (error === null) return null;
@@ -114,20 +111,14 @@ export function limitCodeMismatch(response: ErrorResponse): Mismatch | null | un
     : { expected: rateLimitCodes.join(" or "), actual: formatValue(code) };
 }
 
-/**
- * Returns the HTTP status that the document's table gives to an error code. `null` for an unknown code, and for codes
- * that occur only in streams or webhooks.
- */
+/** Returns the HTTP status that the document gives to an error code; `null` for codes without one. */
 export function documentedStatus(code: string | null): number | null {
   if (code === null || !Object.hasOwn(errorCodes, code)) return null;
   const { status } = errorCodes[code as keyof typeof errorCodes];
   return typeof status === "number" ? status : null;
 }
 
-/**
- * Judges ERR-10: a response has the status that the document's table gives to its error code. Returns `undefined` if
- * the table has no status for the code.
- */
+/** Judges ERR-10: a response has the status of its error code. `undefined` if the code has none. */
 export function codeStatusMismatch(response: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(response);
   const status = documentedStatus(code);

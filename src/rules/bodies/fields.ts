@@ -15,10 +15,7 @@ const extendedForm =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 const basicForm = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 
-/**
- * Whether a text is an ISO 8601 date, or date and time, in the extended or the basic form, and such a day exists. The
- * zone is optional, because the document asks for UTC in some fields only.
- */
+/** Whether a text is an ISO 8601 date, or date and time, of a day that exists. The zone is optional. */
 export function isTimestamp(text: string): boolean {
   const found = extendedForm.exec(text) ?? basicForm.exec(text);
   if (found === null) return false;
@@ -36,10 +33,7 @@ export function isTimestamp(text: string): boolean {
 /** Whether a timestamp with a time of day names its time zone. */
 export const hasZone = (text: string): boolean => (extendedForm.exec(text) ?? basicForm.exec(text))?.[7] !== undefined;
 
-/**
- * Returns the Unix milliseconds of a timestamp in the extended form. A timestamp without a zone counts as UTC. Returns
- * `NaN` for any other text.
- */
+/** Returns the Unix milliseconds of a timestamp in the extended form, in UTC without a zone; `NaN` for other texts. */
 export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
@@ -68,10 +62,7 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-/**
- * Finds the values at a path, such as `checks.agent.status`. Finds none if a parent object is absent or has another
- * type.
- */
+/** Finds the values at a path, such as `checks.agent.status`; none if a parent object is absent or no object. */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => valuesWithin(each, step));
@@ -87,10 +78,7 @@ function valuesWithin({ name, value }: FoundValue, step: string): FoundValue[] {
   return [{ name: named(step), value: value[step] }];
 }
 
-/**
- * Whether some parent of a field is not the object or array that it should be. The row of the field then does not
- * apply, because another clause judges the parent.
- */
+/** Whether a parent of a field has another type than it should, which another clause judges. */
 function hasWrongParent(root: unknown, path: string): boolean {
   let value = root;
   for (const step of stepsOfPath(path)) {
@@ -118,10 +106,7 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   return null;
 }
 
-/**
- * Creates a quick test of one row of a field table. It allocates nothing, because every response under load is tested.
- * If the test returns false, {@link fieldMismatch} finds the mismatch, or finds that the row does not apply.
- */
+/** Creates a quick test of one row, for every response under load. If it fails, {@link fieldMismatch} says why. */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
   const [, has] = types[type];
@@ -139,9 +124,8 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 }
 
 /**
- * Judges an object by the rows of a table that one clause states. Returns `undefined` if no row applies: a parent
- * object is absent or has another type, which another clause judges. If `root` is no object, only the first row of the
- * table fails.
+ * Judges an object by the rows of a table that one clause states; `undefined` if no row applies, as another clause
+ * judges the parent. If `root` is no object, only the table's first row fails.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
@@ -159,8 +143,8 @@ export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, r
 }
 
 /**
- * Returns a mismatch for the first negative quantity, and `null` if none is negative. Quantities are the numbers for
- * which the table gives a unit but no range. Returns `undefined` if there are no quantities.
+ * Returns a mismatch for the first negative quantity, `null` if there is none, `undefined` without quantities. A
+ * quantity is a number for which the table gives a unit but no range.
  */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])

@@ -44,10 +44,7 @@ export interface BodyRule {
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/**
- * Whether a response has a body to judge as a whole. A successful stream has none, because other rules judge its
- * events.
- */
+/** Whether a response has a body to judge as a whole. Other rules judge the events of a stream. */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
@@ -171,10 +168,7 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 
 const noMismatches: readonly BodyMismatch[] = [];
 
-/**
- * The last judged response and its mismatches. Under load, thousands of refusals have the same body, which is judged
- * only once.
- */
+/** The last judged response and its mismatches: under load, thousands of refusals have the same body. */
 let last: { readonly response: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
 const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>

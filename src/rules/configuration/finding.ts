@@ -4,10 +4,7 @@ import type { ClauseId } from "../../spec/clauses.ts";
 /** Ids of the clauses about a configuration file. */
 export type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
-/**
- * The clause for each path in the file. The first match counts, so more specific paths come first. A `#` stands for an
- * index or for any name.
- */
+/** The clause for each path in the file. The first match counts. `#` stands for an index or for any name. */
 const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["agent_architecture.entrypoints.#.file", "CFG-11"],
   ["agent_architecture.entrypoints.#.module", "CFG-11"],
@@ -36,10 +33,7 @@ export function clauseAt(path: ValuePath): FileClause {
 const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
-/**
- * For each clause, the path whose value must be right before the clause can be judged: without entrypoints, no tag can
- * be. A clause without a row can be judged in every file that is an object.
- */
+/** For a clause, the path whose value must be right before the clause can be judged. Others need only an object. */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],
@@ -79,8 +73,7 @@ export function formatPath(path: ValuePath): string {
 }
 
 /**
- * Formats a value for a finding, in at most 60 characters. Only the type of an object or array is shown, because it may
- * contain secrets, such as the value of a header.
+ * Formats a value for a finding, in at most 60 characters. Objects may contain secrets, so only their type is shown.
  */
 export function preview(value: unknown): string {
   if (value === undefined) return "missing";

@@ -66,10 +66,7 @@ function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
 /** A configuration file that breaks no sentence of the document. */
 type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
 
-/**
- * An advisory check of a file. It finds values that the document does not forbid, but that contradict the plain meaning
- * of their field.
- */
+/** An advisory check of a file: it finds values that contradict the plain meaning of their field. */
 interface NoteCheck {
   readonly check: string;
   readonly clause: FileClause;
@@ -84,10 +81,7 @@ const noteChecks: readonly NoteCheck[] = [
   { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
 ];
 
-/**
- * Returns the findings of all advisory checks.
- * @param file `null` if the file breaks a sentence of the document, so that these checks do not apply
- */
+/** Returns the findings of all advisory checks; `null` stands for a file that breaks a must clause. */
 export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
   noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
     const head = { check, clause, level: "advisory" } as const;
@@ -134,10 +128,7 @@ function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Brea
 /** Matches a name that ends in a form of "stream" other than `_stream`, such as `chat-Stream` or `chat_streaming`. */
 const almostStreamSuffix = /(^|[^a-z])stream(ing|ed)?$/i;
 
-/**
- * Finds entrypoints that seem to stream, by their tag or by the name of their function, although their tag does not end
- * in `_stream`.
- */
+/** Finds entrypoints that seem to stream by a name, although their tag does not end in `_stream`. */
 function tagsAlmostStreaming({ agent_architecture }: AgentConfiguration): readonly Breach[] {
   return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {
     const saysStream = almostStreamSuffix.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;

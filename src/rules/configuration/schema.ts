@@ -64,10 +64,7 @@ const entrypoint = z.looseObject(
   object,
 );
 
-/**
- * The schema of an agent configuration file. It rejects exactly the files that break a sentence of the document.
- * Optional fields may be `null`. Source: Resources, "Agent configuration (file)".
- */
+/** Schema that rejects exactly the files that break a sentence of Resources, "Agent configuration (file)". */
 export const agentConfigurationSchema = z.looseObject(
   {
     agent_name: text,

@@ -32,9 +32,8 @@ const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges HDR-19: after an admitted request's response reports `Remaining: 0`, that window admits no further request,
- * whatever the burst. Requests of other windows, or after the reset, prove nothing. Neither do requests for which the
- * limiter may have given back a request: by a refill, by an old request that left, or for a failed request.
+ * Judges HDR-19: after a response reports `Remaining: 0`, its window admits no further request. Requests of other
+ * windows, or after the reset, prove nothing, nor do those for which a request may have been given back.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -160,10 +159,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/**
- * Whether the server may have stopped counting a request: one that failed, or one that was refused and still under way
- * when the window was exhausted.
- */
+/** Whether the server may have stopped counting a request: it failed, or was refused around the exhaustion. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

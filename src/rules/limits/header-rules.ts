@@ -14,20 +14,13 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 /** The result of a rule: the actual value if it is broken, `null` if it holds, `undefined` if it does not apply. */
 type RuleResult = string | null | undefined;
 
-/**
- * A rule about the headers of a single response. It applies to every response to an accepted key, in runs and under
- * load.
- */
+/** A rule about the headers of each response to an accepted key, in runs and under load. */
 export interface HeaderRule {
   readonly clause: HeaderClauseId;
   readonly expected: string;
   /** The name under which a long load run counts responses that break the rule; `null` if it does not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
-  /**
-   * Judges the headers of one response.
-   *
-   * @param limits numbers of the key's tier; `null` if the tier is unknown
-   */
+  /** Judges the headers of one response. `limits` are those of the key's tier; `null` if it is unknown. */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
 
@@ -134,10 +127,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
   });
 }
 
-/**
- * Returns the names of the rate-limit headers that a response lacks (HDR-1 to HDR-8). A malformed header is not
- * missing, although it has no value.
- */
+/** Returns the names of the rate-limit headers that a response lacks (HDR-1 to HDR-8). Malformed is not missing. */
 export const missingHeaders = (
   info: Pick<RateLimitInfo, RateValue>,
   malformed: readonly MalformedHeader[] = [],
@@ -158,10 +148,7 @@ export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, 
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/**
- * Whether a response may be about the month's tokens. A refusal for lack of tokens may report a longer wait than any
- * window of requests has.
- */
+/** Whether a response may be about the month's tokens, with a longer wait than a window of requests has. */
 const isAboutMonthTokens = (
   { limit, remaining, retryAfterSeconds }: ReportedWindow,
   limits: TierLimits | null,
@@ -173,9 +160,7 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 
 const monthSeconds = 31 * 86_400;
 
-/**
- * Returns the length of the window that a response describes, in seconds. Without knowledge of the tier, it is an hour.
- */
+/** Returns the length of the window that a response describes, in seconds; an hour if the tier is unknown. */
 export function windowSeconds(response: ReportedWindow, limits: TierLimits | null): number {
   if (isAboutMonthTokens(response, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(response.limit, limits) && limits.perMinute !== limits.perHour;

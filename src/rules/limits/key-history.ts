@@ -17,10 +17,7 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
 
 // Suites send requests one after the other, load sends them concurrently. The rules below serve both.
 
-/**
- * How far a server's clock may be off, in ms of the target's time. Servers may keep windows in whole seconds, by
- * timers, or on several machines.
- */
+/** How far a server's clock may be off, in ms of the target's time: servers may keep whole seconds. */
 export const toleranceMs = 1000;
 /** Time after which a request no longer counts in a fixed or rolling minute, in ms of the target's time. */
 export const minuteOverMs = minuteMs + toleranceMs;
@@ -33,10 +30,9 @@ export const burstMs = 5000;
 export const maxBurstSeconds = 20;
 
 /**
- * Judges the requests on a key once for each way in which the target's clock may run. There is a breach only if all of
- * them lead to one.
+ * Judges the requests on a key once for each way in which the target's clock may run. All must lead to a breach.
  *
- * @param everyReading whether to return readings in which refusals count even if another reading explains the history
+ * @param everyReading whether to return readings in which refusals count even if another explains the history
  */
 export function judgeByClocks(
   histories: readonly History[],
@@ -55,19 +51,13 @@ export function judgeByClocks(
   return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
 }
 
-/**
- * Returns whether a breach means that the target admitted more (`over`) or fewer (`under`) requests than published. For
- * `inconsistent`, `isBeyond` decides.
- */
+/** Returns whether a breach means more (`over`) or fewer (`under`) requests. `isBeyond` decides for `inconsistent`. */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/**
- * Returns the maximum number of requests that certainly lie within one span of `windowMs`. Both ends of the span belong
- * to it.
- */
+/** Returns the maximum number of requests that certainly lie within one span of `windowMs`, both ends included. */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -84,8 +74,7 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether a used-up monthly token quota may explain the refusals: no request that needs tokens was admitted after the
- * last refusal. The quota does not refill during a run, so a later admission rules it out.
+ * Whether a used-up token quota may explain the refusals: no request that needs tokens was admitted after the last.
  *
  * @param admitted the admitted requests that a used-up token quota would have refused
  */

@@ -89,16 +89,10 @@ const lowerCase = Object.fromEntries(
 ) as Readonly<Record<RateValue, string>>;
 const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 
-/**
- * Takes the place of a header that was sent twice with different values. It is neither a number nor a date, so the
- * value becomes `null`.
- */
+/** Takes the place of a header that was sent twice with different values, and is neither number nor date. */
 const severalValues = "several values";
 
-/**
- * Parses a whole number, which may be negative: the rule `notNegative` judges the sign. Returns `null` for any other
- * text.
- */
+/** Parses a whole number; `null` for any other text. It may be negative: the rule `notNegative` judges that. */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 
@@ -106,10 +100,7 @@ export const wholeNumber = (text: string | undefined): number | null =>
 export const decimalNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 
-/**
- * The last `Date` header and its value. Under load, thousands of responses have the same one, which is parsed only
- * once.
- */
+/** The last `Date` header and its value: under load, thousands of responses have the same one. */
 let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };
 
 /** Returns a `Date` header in Unix seconds; `null` if it is absent or not a date. */

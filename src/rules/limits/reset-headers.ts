@@ -21,10 +21,7 @@ export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): 
 
 /** Smallest `Reset` that can be Unix seconds. Smaller values are skipped, because HDR-14 judges them. */
 const minUnixSeconds = 1e9;
-/**
- * Minimum time between two responses to compare, in seconds. Over a shorter time, rounding may hide that the value
- * falls.
- */
+/** Minimum time between two responses to compare, in seconds, so that rounding cannot hide that the value falls. */
 const minSeconds = 3;
 /** Tolerance for the difference of two values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
@@ -35,17 +32,13 @@ export interface WindowEnds<A> {
   readonly last: A;
 }
 
-/**
- * The verdict on one window. `mismatch` says how `Reset-After` fell by another time than has passed; it is `null` if
- * both agree.
- */
+/** The verdict on one window. `mismatch` is `null` if `Reset-After` fell by the time that has passed. */
 export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
 
 /**
- * Judges HDR-15: `Reset-After` is the time left, so within a window it falls as time passes. Skips windows whose first
- * and last responses are too close together.
+ * Judges HDR-15: within a window, `Reset-After` falls as time passes. Skips windows whose responses are too close.
  *
  * @param passedSeconds the minimum time between two responses by the target's clock
  */
@@ -76,10 +69,7 @@ type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
-  /**
-   * The client's clock when it sent the request and when the head arrived, in Unix seconds. `null` if the target has a
-   * clock of its own, so that the client's proves nothing.
-   */
+  /** The client's clock at sending and at the head, in Unix seconds; `null` if the target has a clock of its own. */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
@@ -91,9 +81,8 @@ const dateCutSeconds = 1;
 const maxSkewSeconds = 300;
 
 /**
- * Judges HDR-14: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After` is the time of the response. It must agree with
- * the `Date` header or with the client's clock. One is enough, because a `Date` may lag, and clocks may differ. Returns
- * the actual values of a breach, `null` if there is none, or `undefined` if headers are missing.
+ * Judges HDR-14: `Reset` minus `Reset-After` is the time of the response, by its `Date` or by the client's clock.
+ * Returns the actual values of a breach, `null` if there is none, `undefined` if headers are missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
@@ -103,8 +92,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers count a request when it arrives and respond much later. Their two headers then show the time of
-  // arrival.
+  // Some servers count a request on arrival and respond much later; the headers then show the arrival.
   if (date !== null && agrees(date - tookSeconds, date + dateCutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -125,9 +113,7 @@ export interface ResetContext {
   readonly first: Sample | null;
 }
 
-/**
- * Like {@link resetMismatch}, for a run that may advance the target's clock. Adds the advances to the client's clock.
- */
+/** Like {@link resetMismatch}, with the advances of the target's clock added to the client's clock. */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -146,10 +132,7 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 /** How far the `Date` header of a busy server or a proxy may lag. */
 const maxLagSeconds = 7;
 
-/**
- * Whether the time by the two headers is a few seconds ahead of `Date`, which may lag. The client's clock cannot tell
- * which is right, because it is far from the target's test clock.
- */
+/** Whether the headers' time is a few seconds ahead of `Date`, which may lag, on a test clock far from the client's. */
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null) return false;
@@ -158,8 +141,7 @@ function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
 }
 
 /**
- * Whether the `Date` header may come from a proxy. A proxy does not know the target's test clock, so its `Date` agrees
- * with the client's clock.
+ * Whether the `Date` may come from a proxy, which does not know the test clock, so that it agrees with the client's.
  */
 function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [reportedInstant(sample), sample];
@@ -167,10 +149,7 @@ function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): bool
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/**
- * Three years: more than any clock is off. A larger difference comes from a wrong unit, such as milliseconds for
- * seconds, or a duration for a time.
- */
+/** Three years. A larger difference comes from a wrong unit, such as milliseconds for seconds. */
 const wrongUnitSeconds = 1e8;
 
 /** Returns the time of a response by its two reset headers, in Unix seconds; `null` without both. */
@@ -179,14 +158,12 @@ const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
 
 /** Whether a number may be Unix seconds between 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/**
- * Tolerance: one second for the rounding of each of the four values, and one for the time between the two responses.
- */
+/** Tolerance: one second for rounding each of four values, and one for the time between the responses. */
 const roundingSeconds = 5;
 
 /**
- * Judges a target whose `Date` header does not follow its test clock. From the run's first response to this one, the
- * time by the reset headers must advance as far as the run has advanced the clock.
+ * Judges a target whose `Date` does not follow its test clock: from the run's first response to this one, the headers'
+ * time must advance as far as the run has advanced the clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

@@ -9,10 +9,7 @@ import {
   wholeNumber,
 } from "./rate-limit-info.ts";
 
-/**
- * A request and the limiter's response to it, small enough to keep thousands in memory. Times are milliseconds of the
- * client's clock.
- */
+/** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
   /** `health` is never limited. A GET of `usage` or `list`, and `other` requests, may or may not count. */
@@ -27,10 +24,7 @@ export interface RequestSample extends RateLimitInfo {
 
 /** A sample from a run that may advance the target's clock. */
 export interface Sample extends RequestSample {
-  /**
-   * How far the run had advanced the target's clock when it sent the request, when the response began, and when it
-   * ended.
-   */
+  /** How far the run had advanced the target's clock when it sent the request; then at the head and the end. */
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
@@ -70,8 +64,7 @@ export const retryAfterSeconds = (exchange: Exchange): number | null => retryAft
 
 /**
  * Reduces an exchange to a sample.
- * @param headClockMs how far the run had advanced the target's clock when the response began; by default as far as when
- * the request was sent
+ * @param headClockMs how far the target's clock was advanced when the response began; default: as at sending
  */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;

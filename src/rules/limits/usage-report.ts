@@ -16,10 +16,7 @@ export const usageFields = (body: unknown): unknown => endpointFields(body, fiel
 /** Returns a field of a `GET /usage` body; `undefined` if absent. */
 export const usageField = (body: unknown, name: (typeof fields)[number]): unknown => getPath(usageFields(body), name);
 
-/**
- * Returns one count of a usage report. `null` if one of its fields is missing or no integer, which USE-3 and USE-4
- * judge.
- */
+/** Returns one count of a usage report; `null` if a field is missing or no integer (USE-3, USE-4). */
 export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageCount | null {
   const parsed = usageCountSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
@@ -31,10 +28,7 @@ export interface GrowthBounds {
   readonly max: number;
 }
 
-/**
- * How a count changed between two reads, for USE-7 (`requests.used` grows with each invoke) and USE-8 (`tokens.used`
- * grows by the reported tokens). `begun again`: the count fell, or its limit changed, so a new window may have begun.
- */
+/** How a count changed between two reads, for USE-7 and USE-8. `begun again`: a new window may have begun. */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
   readonly grown: number;
@@ -53,10 +47,7 @@ interface AgentCall {
   readonly tokens: number | null;
 }
 
-/**
- * Returns how much `tokens.used` may have grown with these calls. `max` is infinite if one of them may have used tokens
- * that its response does not report.
- */
+/** Returns how much `tokens.used` may have grown with these calls. `max` is infinite if tokens may be unreported. */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);

@@ -4,8 +4,8 @@ import { streamEvents, type StreamEventName } from "../../spec/events.ts";
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 /**
- * The order of a stream's events, and whether its chunks have indexes. Sources: Events, "Stream events"; States,
- * "Stream sequence".
+ * The order of a stream's events, and whether its chunks have indexes (Events, "Stream events"; States, "Stream
+ * sequence").
  */
 export interface StreamShape {
   /** Names of the events in order. Consecutive chunks are listed once. */
@@ -30,10 +30,7 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/**
- * Returns the names of the events in order, with consecutive chunks once. By the SSE standard, an event without a name
- * is a `message`.
- */
+/** Returns the names of the events in order, consecutive chunks once. An event without a name is a `message` (SSE). */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
@@ -43,17 +40,10 @@ export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
-  /**
-   * `at` is the position of the first wrong chunk: it has no index although others have one, or its index is no integer
-   * or not above the previous one.
-   */
+  /** `at` is the position of the first chunk whose index is missing, no integer, or not above the previous one. */
   | { readonly kind: "broken"; readonly at: number };
 
-/**
- * Classifies the indexes of a stream's chunks.
- *
- * @param values `index` of each chunk; `undefined` if it has none
- */
+/** Classifies the indexes of a stream's chunks; `undefined` stands for a chunk without one. */
 export function classifyIndexes(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
@@ -70,10 +60,7 @@ export function tokensOfDone(events: readonly NamedEvent[]): number | null {
   return done === undefined ? null : tokensOf(tryParseJson(done.data));
 }
 
-/**
- * Returns the tokens that a response or a `done` event reports: `usage.total_tokens`, or `tokens_used` of the generic
- * envelope. `null` without either.
- */
+/** Returns the tokens that a response or a `done` event reports; `null` without any. */
 export function tokensOf(json: unknown): number | null {
   const found = getPath(json, "usage", "total_tokens") ?? getPath(json, "data", "metadata", "tokens_used");
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;
@@ -90,10 +77,7 @@ export interface StreamOrder extends Pick<StreamShape, "sequence"> {
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
-  /**
-   * Returns the actual order if it breaks the rule, `null` if it does not, or `undefined` if the rule does not apply to
-   * this stream.
-   */
+  /** Returns the actual order if it breaks the rule, `null` if it does not, `undefined` if the rule does not apply. */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 
@@ -150,10 +134,7 @@ export const chunksBetween: StreamRule = {
   }),
 };
 
-/**
- * Makes a rule skip streams with event names that the document does not define. SSE-2 judges the names, and unknown
- * events have no order.
- */
+/** Makes a rule skip streams with unknown event names, which SSE-2 judges. */
 function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }

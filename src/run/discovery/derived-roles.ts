@@ -6,10 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/**
- * A role that the answering or the streaming agent may play if it gets a certain query or parameters. A long query, for
- * example, makes many agents slow.
- */
+/** A role that the answering or the streaming agent may play with a certain request, such as a long query. */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";
@@ -48,10 +45,7 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/**
- * Finds out, by one request for each role in `derivableRoles`, whether an agent can play the role, and assigns it.
- * Leaves out roles that the user assigned, and roles that no probe needs.
- */
+/** Finds out by one request for each needed role whether an agent can play it. Keeps the user's assignments. */
 export async function withDerivedRoles(
   client: Client,
   target: Target,
@@ -101,10 +95,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/**
- * Whether the agent takes at least a second to answer. Then requests sent at the same moment overlap, as probes of the
- * concurrency limit need.
- */
+/** Whether the agent takes a second to answer, so that requests sent at the same moment overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;

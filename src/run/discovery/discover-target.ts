@@ -20,8 +20,8 @@ const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
 /**
- * Reads the list of agents, usage, and the health of some agents. If the user named no agent, also invokes listed
- * agents until one works. Probes judge the same exchanges later.
+ * Reads the list, usage, and the health of some agents. If the user named no agent, invokes listed ones until one
+ * works. Probes judge these exchanges later.
  */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
@@ -53,8 +53,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * If the target lacks the list or usage (404 or 405), reads the other endpoint twice more. The three responses show
- * whether reads count toward the limits. The tests of limits use reads, because they run no agent.
+ * If the target lacks the list or usage, reads the other twice more: that shows whether reads, which run no agent and
+ * so test limits, count.
  */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
@@ -63,19 +63,13 @@ async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: 
   return [await client.send("GET", path), await client.send("GET", path)];
 }
 
-/**
- * Returns up to five listed agents that may play the role `answering`. Leaves out agents to which the target file gives
- * another role, such as `failing`.
- */
+/** Returns up to five listed agents that may play `answering`: no other role of the target file names them. */
 function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
-/**
- * Whether an invoke with this status shows that the agent works. A status from 500 on does not: a correct server may
- * list a broken agent.
- */
+/** Whether a status shows that the agent works. A correct server may list a broken agent, which answers from 500 on. */
 const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
 
 const nothingToJudge = (sentence: string): DiscoveryResult => ({
@@ -94,10 +88,7 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
-/**
- * Names the proxy through which requests go, because a failure may come from the proxy. Returns an empty text if there
- * is no proxy.
- */
+/** Names the proxy, if any, because a failure may come from it. */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
@@ -106,10 +97,7 @@ function describeProxy({ network, baseUrl }: Target): string {
 /** Whether an error is about a certificate. Recognises messages and codes of the TLS library. */
 const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
-/**
- * Whether any response shows that the target implements this interface: a field of the list, of usage or of health, or
- * a documented error code.
- */
+/** Whether a field of the list, of usage or of health, or a documented error code shows this interface. */
 function implementsInterface({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
   return (
@@ -143,8 +131,8 @@ function describeOtherApi(target: Target, { listing }: Discovery): string {
 }
 
 /**
- * Returns the agent ids in the body of a response to `GET /agents`. The document does not define the fields of an item,
- * so several likely names are tried. Leaves out ids that a URL path cannot contain.
+ * Returns the agent ids in a response to `GET /agents`. The document does not define the fields of an item, so several
+ * likely names are tried. Leaves out ids that a URL path cannot contain.
  */
 export function agentIds(body: unknown): string[] {
   const inner = envelopeContent(body);
@@ -189,10 +177,7 @@ const withAnsweringAgent = (target: Target, agent: string): Target => ({
 /** The query of an invoke whose content does not matter. It asks for few words, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
-/**
- * Maximum number of agents that the search for a working agent invokes. More invokes could use up the small limit of a
- * key.
- */
+/** Maximum number of agents to invoke in search of a working one, because a key may allow few requests. */
 const maxInvokedAgents = 2;
 
 export interface AgentAttempt {
@@ -200,10 +185,7 @@ export interface AgentAttempt {
   readonly exchange: Exchange;
 }
 
-/**
- * Invokes the first two agents in turn, until one responds with a status for which `isAnswer` is true. Returns the last
- * agent that was invoked; `null` if the run had no request left for the first.
- */
+/** Invokes up to two agents, until `isAnswer` is true for a status. Returns the last; `null` if no request was left. */
 export async function findAnsweringAgent(
   client: Client,
   agents: readonly string[],

@@ -8,10 +8,7 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Client } from "../send/client.ts";
 
-/**
- * Returns the usable keys whose tier is unknown, except the main key. If the target file lists one key under several
- * names, it is returned once.
- */
+/** Returns the usable keys of unknown tier other than the main key, each once. */
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
   const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
   return unknown.filter(({ key }, index) => unknown.findIndex((other) => other.key === key) === index);
@@ -19,7 +16,7 @@ export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] 
 
 /**
  * Reads usage once with each key of unknown tier, and adds the tier that the response shows. If the run is stopped or
- * may send no more, the remaining keys stay without a tier.
+ * may send no more, the other keys stay without.
  */
 export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;
@@ -37,9 +34,8 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
 
 /**
  * Finds the published tier whose limits a response to `GET /usage` shows; `null` if in doubt, because with a wrong tier
- * checks of limits would fail. The status must be 2xx. No tier of the target file may have the number in the header
- * `Limit`. The token quota in the body must be absent or that of the tier. If two published tiers share the number, the
- * quota must be present.
+ * checks of limits would fail. A token quota in the body must agree, and must be there if two tiers share the number in
+ * `Limit`.
  */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);

@@ -6,24 +6,18 @@ import type { ProbeContext } from "../probe.ts";
 
 /** The id of an agent that does not exist, if no agent id of the target is known as a pattern. */
 const defaultUnknownId = "no-such-agent-7f3a";
-/**
- * If all agent ids are numbers, the unknown id has at least this many digits. No agent is likely to have such a long
- * number, and an integer column can hold it.
- */
+/** If all agent ids are numbers, the unknown id has at least this many digits, as an unlikely integer. */
 const minDigits = 9;
 const maxTries = 20;
 const idSeed = 1;
 
-/**
- * Returns the id of an agent that does not exist. It has the format of the target's own ids, so that the target sees an
- * unknown agent, and not a malformed id.
- */
+/** Returns the id of an agent that does not exist, in the format of the target's ids, so that it is not malformed. */
 export const unknownAgentId = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
 /**
- * Makes an id that looks like the known ids, but equals none of them. It has the length of the longest, its separators
- * and common prefix, and characters that occur in known ids. The same ids always give the same result.
+ * Makes an id that looks like the known ids, but equals none: with their length, separators, prefix and characters. The
+ * same ids always give the same result.
  */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
@@ -53,17 +47,11 @@ export function unknownIdLike(known: readonly string[]): string {
 
 const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
-/**
- * Returns the characters of one class (such as lower-case letters) that occur in known ids. Other characters may be
- * invalid: some alphabets omit letters that look like digits.
- */
+/** Returns the characters of one class that occur in known ids. Some alphabets omit letters that look like digits. */
 const charactersOf = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 
-/**
- * Returns the length of the prefix that all ids share, up to a separator, such as `agent_`. It is 0 for UUIDs, and for
- * a single id.
- */
+/** Returns the length of the prefix that all ids share, such as `agent_`; 0 for UUIDs and for a single id. */
 function prefixLength(longest: string, known: readonly string[]): number {
   if (known.length < 2 || uuid.test(longest)) return 0;
   const separators = [...longest.matchAll(/[-_.:]/g)].map(({ index }) => index + 1);

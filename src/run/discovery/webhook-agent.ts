@@ -8,25 +8,16 @@ import { defaultQuery, agentIds } from "./discover-target.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 
-/**
- * Maximum size of a response of the webhook agent. Each webhook of the agent gets the response in a delivery, and the
- * receiver has limited storage.
- */
+/** Maximum size of a response of the webhook agent: each of its webhooks delivers it, and storage is limited. */
 const maxResponseBytes = 16 * 1024;
 /**
- * Limits of the search for a webhook agent, because a key may allow few requests. The search stops after invoking
- * `invoked` agents, when `slow` of them have not yet responded, or after `failedInSequence` failures in a row.
+ * The search for a webhook agent stops after so many agents, so many without a response yet, or so many failures in a
+ * row.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
-/**
- * An agent counts as quick if it responds within this time. Checks of webhooks wait for many responses, so a slower
- * agent is chosen only if none is quick.
- */
+/** An agent that responds within this time is quick. Checks of webhooks wait for many responses. */
 const maxQuickMs = 3000;
-/**
- * `nextMs`: real time to wait for an agent before the next one is invoked as well. `lastMs`: real time to wait at the
- * end for any agent.
- */
+/** Real time until the next agent is invoked as well, and to wait for any agent at the end. */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
@@ -37,17 +28,13 @@ const hasShortBody = ({ answer }: Exchange): boolean =>
 /** The result of the search for a webhook agent. If none was found, `target` is unchanged. */
 export interface WebhookAgentResult {
   readonly target: Target;
-  /**
-   * Settles when every agent that the search invoked has responded. Until then these requests occupy concurrency slots,
-   * and may not yet count toward the limits.
-   */
+  /** Settles when every invoked agent has responded. Until then they occupy slots, and may not yet count. */
   readonly pendingRequests: Promise<unknown>;
 }
 
 /**
- * Assigns the role `webhooked` to an agent that only webhook probes call, unless the user assigned it. Webhooks cannot
- * be deleted. A webhook of the answering agent would get a delivery for each of the thousands of requests that use up
- * limits. Tries the agent of the role `remembering` first, which few requests call, and then other agents of the list.
+ * Assigns the role `webhooked` to an agent that only webhook probes call, unless the user did. Webhooks cannot be
+ * deleted, and one of the answering agent would deliver each of the thousands of requests that use up limits.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -90,8 +77,8 @@ interface InvokedAgent {
 }
 
 /**
- * Finds the first agent that responds with a 2xx status, quickly and briefly, or else one whose response is only brief.
- * Does not wait for a slow agent: invokes the next one meanwhile.
+ * Finds the first agent that responds with 2xx, quickly and briefly, or else one that is only brief. Invokes the next
+ * agent while one is slow.
  */
 async function findWebhookAgent(
   agents: readonly string[],

@@ -36,10 +36,7 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
   return `somebody else used ${names} during the run: requests were counted while the run sent none`;
 }
 
-/**
- * Whether no check may judge an exchange because of a disturbance. `keys shared` invalidates no whole exchange, only
- * counts and times.
- */
+/** Whether a disturbance makes an exchange worthless. `keys shared` spoils only counts and times. */
 export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
@@ -55,10 +52,7 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
 
 /** Clauses about how many requests a key may send, or how many the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/**
- * Clauses about durations and the order of events. Another run can break them, because it moves the test clock and
- * causes events of its own.
- */
+/** Clauses about durations and the order of events. Another run moves the test clock and causes events. */
 const timingClauses =
   /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 

@@ -6,29 +6,18 @@ import type { TargetKey } from "../../target/target.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 
-/**
- * Real time to wait before the first health request. Until then the target may still be counting earlier requests of
- * the run.
- */
+/** Real time before the first health request, in which the target may still count earlier requests. */
 const countingDelayMs = 1000;
 /** Real time between two of the spaced readings of the rate-limit headers. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
-/**
- * How much the real end of a window may differ from the time in the headers, because headers round to whole seconds.
- */
+/** How much the end of a window may differ from the headers, which round to whole seconds. */
 const roundingMs = 1200;
 /** Real time between two readings while waiting for the next rate-limit window to begin. */
 const windowPollMs = 100;
-/**
- * Number of health requests to send without a pause. If `Remaining` falls between them, the target counts health
- * requests themselves.
- */
+/** Number of health requests without a pause: if `Remaining` falls between them, health itself counts. */
 const immediateReadings = 3;
-/**
- * A key counts as used by somebody else if `Remaining` falls by at least this much while the run itself sends nothing
- * that counts.
- */
+/** By how much `Remaining` must fall, while the run sends nothing that counts, to show foreign use. */
 const minForeignRequests = 2;
 
 /** The rate-limit headers of one response. */
@@ -47,9 +36,8 @@ interface ForeignUseSearch {
 }
 
 /**
- * Finds keys that somebody else uses: their `Remaining` falls while the run sends only health requests, which no limit
- * counts. Sends 9 health requests with each key, within about 4 s. If a key has fewer than two requests left, first
- * waits for its next window.
+ * Finds keys that somebody else uses: their `Remaining` falls during 9 health requests, which no limit counts, within
+ * about 4 s. If a key has too few requests left to show that, first waits for its next window.
  */
 export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
   const read: ReadLimit = async (key) => readingOf(await health(key));
@@ -67,27 +55,20 @@ export async function findForeignUse({ keys, health, time }: ForeignUseSearch): 
 
 type ReadLimit = (key: TargetKey) => Promise<LimitReading | null>;
 
-/**
- * If a key has fewer than two requests left, waits for its next window. Otherwise `Remaining` could not fall far enough
- * to show foreign use.
- */
+/** If a key has fewer than two requests left, waits for its next window, in which `Remaining` can fall. */
 async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minForeignRequests || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // A wait of up to a minute takes place even if the run's waiting time is used up, because a false verdict would be
-  // worse. It does not if the user allows no waiting time at all.
+  // A false verdict would be worse than a wait beyond the run's waiting time, if the user allows any at all.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);
 }
 
-/**
- * Reads the headers every 100 ms until a key's next rate-limit window has begun. Gives up after 3.6 s, because rounding
- * cannot explain a longer delay.
- */
+/** Reads the headers every 100 ms until a key's next window begins, for at most the 3.6 s that rounding explains. */
 async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += windowPollMs) {
     if (((await read(key))?.remaining ?? minForeignRequests) >= minForeignRequests) return;
@@ -120,10 +101,7 @@ async function takeReadings(
   return found;
 }
 
-/**
- * Returns, for each reading, by how much `Remaining` fell since the previous one. The amount is 0 if `Limit` differs,
- * because the headers then describe another window.
- */
+/** Returns by how much `Remaining` fell since the previous reading; 0 if `Limit` differs, which is another window. */
 const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
   those.map((reading, index) => {
     const before = those[index - 1] ?? null;

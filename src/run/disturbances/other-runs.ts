@@ -10,16 +10,12 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
-/**
- * A run that other processes of this machine can see. If two runs use the same key, neither may blame the target for
- * the requests of the other.
- */
+/** A run that other processes of this machine can see, so that none blames the target for requests of another. */
 export interface AnnouncedRun {
   /**
-   * Returns the names of the keys that another run uses as well, and since when both runs have used them, in Unix
-   * milliseconds. `null` if there is no such run.
+   * Returns the keys that another run uses as well, and since when, in Unix milliseconds; `null` if there is none.
    *
-   * @param fromMs Unix milliseconds; runs that ended before are ignored. Default: the start of this run
+   * @param fromMs ignores runs that ended before. Default: the start of this run
    */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   /** Announces that this run has stopped sending. */
@@ -46,10 +42,7 @@ const maxFileAgeMs = 24 * hourMs;
 // The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
-/**
- * Announces a run by a file in a folder that all runs of this user share. If the folder cannot be written, the run goes
- * on without being announced.
- */
+/** Announces a run by a file in a folder of this user. If it cannot be written, the run is not announced. */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
   folder = defaultFolder(),
@@ -89,10 +82,7 @@ export function announceRun(
 
 let lastStartMs = 0;
 
-/**
- * Returns the current time in Unix milliseconds. Each call returns a later time than the one before, even within one
- * millisecond, so that two runs of one process have an order.
- */
+/** Returns Unix milliseconds, later with each call, so that two runs of one process have an order. */
 function orderedNow(): number {
   lastStartMs = Math.max(Date.now(), lastStartMs + 0.001);
   return lastStartMs;
@@ -115,9 +105,7 @@ function otherRunsIn(folder: string, ownPath: string, sinceMs: number): Announce
   });
 }
 
-/**
- * Whether the process of a run no longer exists. Returns `false` for a run on another machine, which cannot be checked.
- */
+/** Whether the process of a run no longer exists. `false` on another machine, which cannot be checked. */
 function hasProcessEnded({ host, pid }: AnnouncementFile): boolean {
   if (host !== hostname()) return false;
   try {
@@ -142,10 +130,7 @@ function removeOldFiles(folder: string): void {
   }
 }
 
-/**
- * Runs a file operation. Returns `null` if it fails: another process may have removed the file, or the folder may be
- * read-only, and neither matters to a run.
- */
+/** Runs a file operation; `null` if it fails, which does not matter: another process may have removed the file. */
 function nullIfFailed<T>(action: () => T): T | null {
   try {
     return action();

@@ -19,16 +19,14 @@ interface DisturbedRunContext {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /**
-   * Runs the probes of the stage `review` again, on a recorder without the exchanges that a disturbance made worthless.
-   */
+  /** Runs the probes of the stage `review` again, on a recorder without worthless exchanges. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
 
 /**
- * Turns the result of each probe that a disturbance may have affected into a skip, with the disturbance as the reason.
- * Keeps the results of probes that ended before the disturbance began, and of others that it cannot have affected.
+ * Turns each probe that a disturbance may have affected into a skip, with the disturbance as the reason. Keeps probes
+ * that ended before it began, or that it cannot have affected.
  */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
@@ -59,17 +57,13 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // The review lacks the disturbed requests, so a pass would prove nothing. A breach that the other requests show is
-    // kept.
+    // The review lacks the disturbed requests, so a pass would prove nothing, but a breach would.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });
 }
 
-/**
- * Whether an exchange ended after a disturbance began, so that its duration means nothing. For a refused key, only its
- * own exchanges count.
- */
+/** Whether an exchange ended after a disturbance began, so that its duration means nothing. */
 const endedAfterDisturbanceBegan: Invalidates = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? invalidatesExchange(disturbance, exchange)
@@ -107,8 +101,7 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client affects only counts of requests. Another run of the harness, handled below, also advances the test
-  // clock.
+  // Another client affects only counts. Another run, handled below, also advances the test clock.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

@@ -21,10 +21,7 @@ export const machineClocks: MachineClocks = {
   },
 };
 
-/**
- * Returns how many milliseconds the main thread has waited for a processor so far. Only Linux reports this; elsewhere
- * it is 0.
- */
+/** Returns how long the main thread has waited for a processor so far, in ms. Only Linux reports this; else 0. */
 function processorQueueMs(): number {
   try {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
@@ -35,15 +32,9 @@ function processorQueueMs(): number {
 
 /** How often the clocks are read. */
 const clockReadIntervalMs = 250;
-/**
- * Minimum duration of a stall: time between two readings of the clocks in which the process neither computed nor waited
- * for a processor.
- */
+/** Minimum stall: time in which the process neither computed nor waited for a processor. */
 const minStallMs = 3000;
-/**
- * A clock counts as having jumped if, between two readings, the time of day advances at least this much more or less
- * than the monotonic clock.
- */
+/** A clock has jumped if the time of day and the monotonic clock differ by this much between two readings. */
 const minJumpMs = 2000;
 
 /** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */

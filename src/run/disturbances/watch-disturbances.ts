@@ -16,15 +16,11 @@ import { headerNames } from "../../spec/headers.ts";
 export interface DisturbanceWatch {
   /** Must be called when a probe ends, to remember the time. */
   readonly ended: (run: ProbeRun) => void;
-  /**
-   * Returns when a probe ended, in milliseconds since the start of the run. `Infinity` for a probe whose end was not
-   * reported.
-   */
+  /** Returns when a probe ended, in milliseconds since the start of the run; `Infinity` if not reported. */
   readonly endedMs: (run: ProbeRun) => number;
   /**
-   * Returns all disturbances so far. Repeats a request with each key that may have been revoked. If it finds no
-   * disturbance, but `limitsBroken` returns `true`, also sends health requests to find out whether another client uses
-   * the keys.
+   * Returns all disturbances so far. Repeats a request with each key that may have been revoked. If there is none, but
+   * `limitsBroken`, also sends health requests to find out whether another client uses the keys.
    */
   readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
@@ -89,9 +85,8 @@ const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Pr
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds keys that the target accepted before and now always refuses, for example because they were revoked. To be sure,
- * repeats a GET that succeeded with the key. If that succeeds again, the target wrongly refuses some requests of a
- * valid key. Checks judge this, so the key is not in the result.
+ * Finds keys that the target accepted before and now always refuses, such as revoked ones. If a GET that succeeded
+ * before succeeds again, the target only refuses some requests, which checks judge.
  */
 export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];
@@ -115,7 +110,7 @@ const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
 /**
- * Returns when the key was first refused after its last success. `null` if the key never succeeded, or was not refused
+ * Returns when the key was first refused after its last success; `null` if it never succeeded, or was not refused
  * since.
  */
 function refusedSince(samples: readonly Sample[]): number | null {

@@ -22,30 +22,21 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   /** Lists all cases in the evidence. */
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   /**
-   * Judges one case. Returns the mismatch, `null` if the case conforms, or `undefined` if the clause does not apply.
-   * The result must depend on `subject` alone, because it is cached.
+   * Returns the mismatch, `null` if the case conforms, `undefined` if the clause does not apply. The result is cached,
+   * so it must depend on `subject` alone.
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
   /** The finding if the clause applies to no case in the evidence. */
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /**
-   * Makes the text `actual` of a breach from all cases that break the clause. Default: the `actual` of the first of
-   * them.
-   */
+  /** Makes the text `actual` of a breach from all broken cases. Default: that of the first. */
   readonly summarize?: (broken: readonly T[]) => string;
-  /**
-   * Judges all cases together, for example whether they follow the same reading. Called only if no single case breaks
-   * the clause.
-   */
+  /** Judges all cases together, such as by one reading. Called if no single case breaks the clause. */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** The plural noun that a finding uses for the cases. Default: `responses`. */
   readonly noun?: string;
 }
 
-/**
- * Creates a check that judges every case that the run recorded, whichever probe caused it. For clauses that say "every"
- * or are a table.
- */
+/** Creates a check of every case that the run recorded, for clauses that say "every" or are a table. */
 export function checkEvery<const K extends JudgedId, const P extends Probe | ProbesByName, T>(
   clause: K,
   on: P,
@@ -77,10 +68,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   };
 }
 
-/**
- * Caches the results of a function by its argument, if that is an object. The selftest judges hundreds of responses
- * again after changing one; all others are in the cache.
- */
+/** Caches results by an argument that is an object: the selftest judges most responses again and again. */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));
@@ -91,10 +79,7 @@ interface JudgedCase<T> {
   readonly mismatch: Mismatch | null;
 }
 
-/**
- * Makes one breach of all cases that break the clause. As proof it lists the first and the smallest of their messages.
- * `null` if no case breaks the clause.
- */
+/** Makes one breach of all broken cases, with the first and the smallest message as proof; `null` if there are none. */
 function breachOf<T>(
   judged: readonly JudgedCase<T>[],
   { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
@@ -131,10 +116,7 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly JudgedCase<unknown>
   };
 }
 
-/**
- * The number of cases in each cell. `byName` maps the fields `of` and `kind` of a cell to its counts, so that look-ups
- * are fast for thousands of responses.
- */
+/** The number of cases in each cell. `byName` finds a cell by `of` and `kind`, for thousands of responses. */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
   /** The cells that have a case, in the order of their first cases in the evidence. */
@@ -159,9 +141,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/**
- * Whether a cell is a status 200 or 201 of an endpoint that returned another 2xx status. An endpoint that creates
- * something may return either, so it need not show both.
- */
+/** Whether a cell is a 200 or 201 of an endpoint that returned another 2xx: it may create with either status. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -13,10 +13,7 @@ import type { CoverageMatrix } from "./coverage.ts";
 
 export type ProbesByName = Readonly<Record<string, Probe>>;
 
-/**
- * The type of the evidence that a check gets: that of its only probe, or an object with that of each probe, by the
- * names that the check gives them.
- */
+/** The evidence that a check gets: that of its only probe, or an object by the names of its probes. */
 export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
@@ -28,26 +25,15 @@ export interface Check {
   /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
   readonly on: Probe | ProbesByName;
-  /**
-   * The matrix of the cases to which the clause applies. `null` if the check judges only the requests of its own
-   * probes.
-   */
+  /** The cases to which the clause applies; `null` if the check judges only the requests of its own probes. */
   readonly matrix: CoverageMatrix | null;
   /** More probes whose requests the check judges. If they did not run, the check judges the other requests. */
   readonly also: readonly Probe[];
-  /**
-   * Probes of other checks whose requests this check judges as well. They run even if the user selects only this check.
-   */
+  /** Probes of other checks whose requests this check judges. They run even if only this check is selected. */
   readonly companions?: readonly Probe[];
-  /**
-   * The check of an earlier requirement set that this check repeats, including the requests of later probes. If this
-   * check finds nothing new, only the earlier one is reported.
-   */
+  /** The check of an earlier requirement set that this check repeats with the requests of later probes, too. */
   readonly widens?: Check;
-  /**
-   * For a check that repeats an earlier one: whether it is reported only if it finds a breach, and not if it merely
-   * judges more cases.
-   */
+  /** Whether a repetition is reported only if it finds a breach, and not if it merely judges more cases. */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
@@ -71,10 +57,7 @@ export const checkIdentity = (
   since: laterSet(since, clauseOf(clause).since),
 });
 
-/**
- * Creates a check of a clause. The types refuse a gap, an unknown clause id, and a reading that the clause does not
- * list.
- */
+/** Creates a check of a clause. The types refuse gaps, unknown clause ids, and unknown readings. */
 export const check = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -99,9 +82,8 @@ export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on)
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check that judges exchanges of the whole run once for every later requirement set. The earlier check
- * ignores requests of later probes, because a published check must not become stricter. The repetition judges them,
- * too. In the newest set, a repetition is reported only if it finds a breach.
+ * Repeats each check of the whole run for every later requirement set: a published check must not become stricter, so
+ * only the repetition judges requests of later probes. In the newest set, it reports only breaches.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

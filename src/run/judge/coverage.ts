@@ -11,10 +11,7 @@ export interface Cell {
 
 /** A cell whose cases the interface document lists. */
 export interface DocumentedCell extends Cell {
-  /**
-   * The setting without which no request can cause a case of this cell, such as a batch path. `null` if a key and an
-   * agent suffice, or if no request ever causes one.
-   */
+  /** The setting without which no request can cause such a case; `null` if a key and an agent suffice, or none can. */
   readonly reach: Enabler | null;
 }
 
@@ -24,9 +21,7 @@ export interface CoverageMatrix {
   readonly description: string;
   /** The cells that the interface document lists. */
   readonly cells: readonly DocumentedCell[];
-  /**
-   * The probe that, after all others, sends requests for cells that have no case yet. `null` if there is no such probe.
-   */
+  /** The probe that, after all others, sends requests for cells without a case; `null` if there is none. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 

@@ -9,10 +9,7 @@ export type Proof = Exchange | Delivery;
 /** The result of a check. A check that judges many cases also says which cells they cover. */
 export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
-/**
- * The kinds of findings. `at` lists the exchanges and deliveries that show a breach or a note. If empty, the report
- * lists the first five of the evidence.
- */
+/** `at` lists the messages that show a breach or a note. If empty, the report lists the first five of the evidence. */
 type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
@@ -28,10 +25,7 @@ type FindingKind<R extends string> =
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause does not apply to this target, for example because the tier has no published number. */
   | Inapplicable
-  /**
-   * The evidence is not enough, for example because a control request failed. The check counts as skipped, never as
-   * passed.
-   */
+  /** The evidence is not enough, for example without a control request. The check counts as skipped. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
 /** `exempt`: the target file says that the clause does not concern the target, so the verdict ignores the clause. */
@@ -54,12 +48,7 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
   reading,
 });
 
-/**
- * Creates the finding that the target breaks a clause.
- *
- * @param at the exchanges and deliveries that show the breach. Without any, the report lists the first five of the
- * evidence
- */
+/** Creates the finding that the target breaks a clause. `at` are the messages that show it. */
 export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
   expected,
@@ -77,11 +66,7 @@ export const noted = ({ expected, actual, at }: Breach): Extract<Finding, { kind
 
 export const formatBreach = ({ expected, actual }: Breach): string => `expected ${expected}; actual ${actual}`;
 
-/**
- * Creates the finding of a check that lacks evidence.
- *
- * @param needs what would enable the check
- */
+/** Creates the finding of a check that lacks evidence. `needs` is what would enable the check. */
 export const unproven = (reason: SkipCause, needs: Enabler | null = null): Unproven => ({
   kind: "unproven",
   reason,

@@ -10,10 +10,7 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import { type SkipReason, needsTierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
-/**
- * The result of a check for one tier (`instance`), or for the whole target (`null`). A finding of the kind `error`
- * means that the harness failed, not the target.
- */
+/** The result of a check for one tier (`instance`), or for the whole target (`null`). `error`: the harness failed. */
 export interface Judgement {
   readonly check: Check;
   readonly suite: string;
@@ -23,10 +20,7 @@ export interface Judgement {
   readonly exchanges: readonly string[];
 }
 
-/**
- * The results of probes by the name of the probe, from a run or from saved evidence. A tier probe has one result for
- * each tier.
- */
+/** The results of probes by name, from a run or saved evidence: one for each tier, or just one. */
 export type ProbeResults = ReadonlyMap<
   string,
   readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
@@ -69,17 +63,11 @@ export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): 
 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
-/**
- * Whether a judgement is the first of a clause whose judgements are all inapplicable. It is kept, so that the report
- * still lists the clause.
- */
+/** Whether a judgement is the first of a clause that is inapplicable throughout, so that the report lists it. */
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
-/**
- * Returns what a check is judged for: each tier that its probes tested, or `null`, the whole target, if none of them is
- * a tier probe.
- */
+/** Returns what a check is judged for: each tier that its probes tested, or `null`, the whole target. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -89,8 +77,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check that repeats earlier ones for the requests of later probes. Unless it finds a new breach or judges
- * more cases, returns `inapplicable`, so that the report does not repeat the earlier finding.
+ * Judges a check that repeats earlier ones. Unless it finds a new breach or judges more cases, it is `inapplicable`, so
+ * that the report does not repeat the earlier finding.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -204,8 +192,7 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Only rate-limit samples have `headClockMs`. They are skipped, because there may be thousands, and none contains an
-  // exchange or a delivery.
+  // Only rate-limit samples, of which there may be thousands, have `headClockMs`. None contains an exchange.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 
@@ -216,9 +203,8 @@ export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
 /**
- * Judges the checks of a probe that has just ended, and returns the first breach that counts. Returns `null` if there
- * is none. Leaves out checks that judge what happens after their probe, such as retries. Checks of which a probe has not
- * run yet find nothing.
+ * Judges the checks of a probe that has just ended, and returns the first breach that counts; `null` if there is none.
+ * Leaves out checks that judge what happens after their probe, such as retries.
  *
  * @param done the probes that have ended, the last one included
  */

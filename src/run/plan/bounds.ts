@@ -2,56 +2,41 @@ import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 
 /**
- * Limits of a run, and how it marks its requests. The options of the library have these names, and the command line
- * derives its flags from them.
+ * Limits of a run, and how it marks its requests. The library has options, and the command line flags, of these names.
  */
 export interface RunBounds {
   /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */
   readonly maxRequests: number | null;
   /** Maximum number of agent executions: invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
-  /**
-   * Limits whose window has more requests than this are not tested, because using up a large window takes minutes.
-   * Default: 5000.
-   */
+  /** Larger windows are not tested, because using them up takes minutes. Default: 5000 requests. */
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
-  /**
-   * Maximum duration of the run in milliseconds, waiting included. Default: three minutes more than `maxWaitMs`
-   * (`null`).
-   */
+  /** Maximum duration of the run in milliseconds. Default (`null`): three minutes more than `maxWaitMs`. */
   readonly maxTimeMs: number | null;
   /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
   readonly readOnly: boolean;
   /**
-   * Whether to run only probes that take a few seconds together: none that waits, uses up a limit, provokes retries of
-   * webhooks, generates requests, or serves only observations of gaps. Then `maxWaitMs` is 0 unless it is given.
-   * Default: `false`.
+   * Whether to run only probes of a few seconds: none that waits, uses up a limit, provokes retries, generates
+   * requests, or serves only gaps. Then `maxWaitMs` is 0 unless it is given. Default: `false`.
    */
   readonly fast: boolean;
   /**
-   * Whether to send `X-Request-Id` with the start of the run and the id of the exchange, so that a vendor finds each
-   * request in a log. Requests that may run an agent get none, because checks judge the `request_id` of their
-   * responses. Default: `false`.
+   * Whether to send `X-Request-Id`, so that a vendor finds each request in a log. Requests that may run an agent get
+   * none, because checks judge the `request_id` of their responses. Default: `false`.
    */
   readonly requestIds: boolean;
 }
 
-/**
- * How a bound is given on the command line, and so how it is parsed: a whole number, a duration such as `90s`, or a
- * switch.
- */
+/** How the command line parses a bound: a whole number, a duration such as `90s`, or a switch. */
 export type Bound = { readonly help: string } & (
   | { readonly kind: "count"; readonly min: number }
   | { readonly kind: "duration"; readonly min: number }
   | { readonly kind: "switch" }
 );
 
-/**
- * Every bound with its help text. The command line makes its flags of this table, and the library checks its options by
- * it.
- */
+/** Every bound with its help text. The command line makes flags of it, and the library checks options by it. */
 export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
   maxRequests: {
     kind: "count",
@@ -107,10 +92,7 @@ export const withDefaultBounds = (given: Partial<RunBounds>): RunBounds => ({
   ...given,
 });
 
-/**
- * Returns the maximum number of requests of a run. Default: no limit for a target on loopback, otherwise 1000, because
- * others may operate the target.
- */
+/** Returns the maximum number of requests of a run. Default: 1000, unless the target is on loopback. */
 export const maxRequestsFor = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);
 
@@ -127,8 +109,7 @@ export const defaultCoverageSeed = 1;
 export const minCoverageSeed = 1;
 
 /**
- * Returns the seed of the generated requests of a nightly run: its day in UTC, such as 20300205. Each night sends other
- * requests, and a run with its day as the seed sends them again.
+ * Returns the seed of a nightly run, its day in UTC, such as 20300205. A run with that seed sends the same requests.
  */
 export const coverageSeedOfNight = (started: Date): number =>
   Number(started.toISOString().slice(0, 10).replaceAll("-", ""));

@@ -1,10 +1,7 @@
 import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/**
- * Returns the limits of a key: those of its tier in the target file, else the published ones. `null` if the key's tier
- * or the tier's limits are unknown.
- */
+/** Returns the limits of a key: those of its tier in the target file, or published; `null` if unknown. */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -12,10 +9,7 @@ export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   return ofTier === null || key.tokensPerMonth === null ? ofTier : { ...ofTier, tokensPerMonth: key.tokensPerMonth };
 }
 
-/**
- * A rate-limit window as response headers report it. `resetAfter` is in seconds and `date` in Unix seconds. Both are
- * `null` if their header is absent.
- */
+/** A rate-limit window as headers report it. `resetAfter` is in seconds, `date` in Unix seconds; `null` if absent. */
 export interface ReportedWindow {
   readonly limit: number;
   readonly remaining: number;
@@ -24,8 +18,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Finds the published tier that has a window of `limit` requests. If one tier has this number an hour and another a
- * minute, the time to the reset decides. Returns `null` for an unknown number, or if both remain possible.
+ * Finds the published tier that has a window of `limit` requests; `null` if none has, or in doubt. If it is one tier's
+ * hour and another's minute, the time to the reset decides.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -39,9 +33,8 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
 }
 
 /**
- * Whether a window that resets within 60 s may be the hour of a lower tier, and not the minute of a higher one. It may
- * in the last minute of an hour, or if more than 10 requests are used. Example: 100 an hour of the free tier, 100 a
- * minute of the pro tier.
+ * Whether a window that resets within 60 s may be the hour of a lower tier (100 of free) and not the minute of a higher
+ * one (100 of pro): in the last minute of an hour, or with more than 10 requests used.
  */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;

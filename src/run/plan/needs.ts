@@ -27,10 +27,7 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/**
- * The kinds of special keys, each with a function that tells whether a key is of this kind. `elsewhere`: the key works
- * only from addresses that this machine lacks.
- */
+/** The kinds of special keys, each with its test. `elsewhere`: the key works only from other addresses. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -63,10 +60,7 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/**
- * The value of a need before the run. For the receiver, which is not open yet, this is the address on which it will
- * listen.
- */
+/** The value of a need before the run. For the receiver, it is the address on which it will listen. */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type NeedResolution =
@@ -125,19 +119,13 @@ export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
   return typeof found === "object" && found !== null && "name" in found ? found : null;
 }
 
-/**
- * Returns the main key of a run: the usable key with the highest limit per minute. Probes use it unless they ask for
- * another key. `null` if no key is usable.
- */
+/** Returns the main key: the usable key with the highest limit per minute; `null` if no key is usable. */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
 }
 
-/**
- * Returns a usable key other than the main key, preferably one whose limits the run does not test. `null` if there is
- * none.
- */
+/** Returns another usable key than the main key, if possible one whose limits are not tested; `null` without one. */
 function secondKey(target: Target): TargetKey | null {
   const main = mainKey(target);
   const others = usableKeys(target).filter((key) => key.name !== main?.name && key.key !== main?.key);
@@ -153,10 +141,7 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 /** Without a test clock, a main key with at most this limit per minute cannot serve all probes. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/**
- * Whether the main key's limit per minute is too small for all probes. With a test clock it never is, because minutes
- * pass at once.
- */
+/** Whether the main key's limit per minute is too small for all probes. On a test clock, minutes pass at once. */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;

@@ -35,9 +35,7 @@ export interface PlannedProbe {
   readonly skip: SkipReason | null;
 }
 
-/**
- * Lists every probe that the selected checks need, in the order of the suites. Lists a tier probe once for each tier.
- */
+/** Lists every probe that the selected checks need, in the order of the suites; a tier probe once for each tier. */
 export function planProbes(
   suites: readonly Suite[],
   target: Target,
@@ -59,8 +57,7 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // Without a test clock, probes that create webhooks come first. The retries of their deliveries then arrive while
-  // other probes wait.
+  // In real time, retries of deliveries then arrive while other probes wait.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
@@ -88,10 +85,7 @@ export function planProbes(
 /** Returns a list of the probes that prepare the target for a probe, and then the probe itself. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
-/**
- * Returns the names of the keys that a probe sends with. A key with several names in the target file has only one of
- * them.
- */
+/** Returns the names of the keys that a probe sends with, one name for each key. */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
   const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];
@@ -111,10 +105,7 @@ function missingNeed(needs: readonly Need[], target: Target): SkipReason | null 
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
-/**
- * Skips a probe that uses up limits if the target offers none. Such a probe sends thousands of requests until one is
- * refused.
- */
+/** Skips a probe that uses up limits if the target offers none: it would send until one request is refused. */
 const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null =>
   per === "target" || isOffered("limits", offers)
     ? null
@@ -123,10 +114,7 @@ const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null
 const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage"];
 const slowRoles: readonly Need[] = ["agents.slow", "agents.slowStreaming", "agents.timingOut"];
 
-/**
- * Whether a fast run leaves a probe out: its stage sends many requests one after the other, the probe or its agent takes
- * seconds, checks judge what happens after the probe, or no check judges it.
- */
+/** Whether a fast run leaves a probe out: it takes seconds, is judged later, or serves only observations of gaps. */
 const isSlow = (probe: Probe, isJudged: boolean): boolean =>
   probe.stage !== "review" &&
   (!isJudged ||
@@ -136,10 +124,7 @@ const isSlow = (probe: Probe, isJudged: boolean): boolean =>
     probe.waits !== undefined ||
     probe.isJudgedLater === true);
 
-/**
- * Returns the reason to skip a probe that would use up a window of more than `maxWindow` requests; `null` for any other
- * probe.
- */
+/** Returns why a probe is skipped that would use up a window of more than `maxWindow` requests; else `null`. */
 function tooLargeWindow(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };

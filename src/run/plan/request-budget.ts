@@ -16,10 +16,7 @@ interface BudgetBounds {
   readonly recorder: Pick<Recorder, "sent" | "executions">;
 }
 
-/**
- * The part of the budget that is reserved for a running probe: its planned requests and executions, less those that it
- * has sent.
- */
+/** The budget that is reserved for a running probe: its planned requests and executions, less those already sent. */
 export interface Reservation {
   /** Called for each request that the probe sends, with the agent executions that the request may start. */
   readonly take: (executions: number) => void;

@@ -14,10 +14,7 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, on a test clock that advances while all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /**
-   * Which probes of the step must leave waiting time to the probes of the stage `limits`. `all but limits`: the step
-   * itself contains the latter.
-   */
+  /** Which probes of the step must leave waiting time to the stage `limits`. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -26,17 +23,13 @@ export interface ScheduleConditions {
   readonly canAdvance: boolean;
   /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
-  /**
-   * Whether the target has an agent that only webhook probes call. If not, requests that use up limits would cause
-   * deliveries, so they must not run at the same time as webhook probes.
-   */
+  /** Whether only webhook probes call some agent. If not, requests that use up limits would cause deliveries. */
   readonly hasWebhookAgent: boolean;
 }
 
 /**
- * Orders the probes of a run into steps. With a test clock, rate-limit windows pass at once, so the stages run one
- * after another. Without one, probes of different keys run concurrently, because the windows of several keys pass at
- * the same time.
+ * Orders the probes of a run into steps. On a test clock, rate-limit windows pass at once, so stages run one after
+ * another. In real time, probes of different keys run concurrently, because their windows pass together.
  */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
@@ -70,9 +63,8 @@ export function buildSchedule(
 type PlannedProbes = readonly PlannedProbe[];
 
 /**
- * Orders the stages `exclusive` and `concurrency`. The stage `concurrency` comes before the first probe that creates a
- * webhook, because it makes many executions fail, and each failure would cause a delivery. Within it, probes without a
- * tier come last: they abandon streams, whose slots may stay occupied for some seconds.
+ * Orders the stages `exclusive` and `concurrency`. The latter makes executions fail, so it comes before the first probe
+ * that creates a webhook. Its probes without a tier come last: they abandon streams, which may hold slots for a while.
  */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -86,10 +78,7 @@ function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: Planne
   ];
 }
 
-/**
- * Splits the stage `limits` into three steps. In the second, probes with the option `concurrent` run for all keys at
- * once, on a shared test clock.
- */
+/** Splits the stage `limits` into three steps. In the second, `concurrent` probes share a test clock. */
 function withSharedClock(limits: PlannedProbes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
@@ -112,17 +101,15 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * Makes the steps for a main key with a small limit per minute. Reads that count toward the window come first, because
- * the tests of the limits then use up the rest of it. Probes that create webhooks come after these tests. The remaining
- * probes are sorted by the number of checks that they complete per request.
+ * Makes the steps for a main key with a small limit per minute: first reads that count, then the tests of the limits,
+ * which use up the rest, then probes that create webhooks, and the others by their value.
  */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Probes that use the main key, and another key that a later probe uses up. They run early, because afterwards they
-  // would have to wait.
+  // Probes with the main key and another key that a later probe uses up, after which they would have to wait.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -137,8 +124,8 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
 }
 
 /**
- * Sorts probes by the number of `must` checks that they complete per request, highest first. If a check needs several
- * probes that have not run yet, each of them gets an equal share of it.
+ * Sorts probes by the number of `must` checks that they complete per request. A check that needs several probes counts
+ * for each with an equal share.
  */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
@@ -159,16 +146,12 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/**
- * Added to the value of each probe. So among probes that complete no check, those with fewer requests come first. Also
- * the minimum divisor, so that probes without requests come before all others.
- */
+/** Added to the value of each probe, and its minimum divisor: cheaper probes come first among those without checks. */
 const minProbeValue = 0.01;
 
 /**
- * The order without a test clock, for probes that run concurrently if they share no key. First come probes that use a
- * key whose limits are tested later, then the tests of those limits. Meanwhile other probes use the main key. The tests
- * of its own limits come last, because they use up its window.
+ * The order in real time: probes on a key whose limits are tested later, then those tests; meanwhile others use the
+ * main key, whose own limits come last.
  */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
@@ -182,10 +165,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/**
- * Orders the tier probes of each tier. Those of the stage `limits` come last, unless the others would use more than
- * half of the requests of a minute.
- */
+/** Orders the tier probes of each tier: `limits` last, unless the others use more than half of a minute's requests. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

@@ -39,8 +39,7 @@ const defaultNames: SelectionNames = { only: "only", skip: "skip" };
 /**
  * Returns the suites with only the selected checks.
  *
- * @throws {UsageError} if a pattern matches nothing, or no check is left. Otherwise a typo would make a run that
- * judges nothing.
+ * @throws {UsageError} if a pattern matches nothing, or no check is left, so that a typo judges nothing unnoticed
  */
 export function selectChecks(
   suites: readonly Suite[],
@@ -100,8 +99,7 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
 }
 
 /**
- * Whether a check belongs to one of the profiles. A check of `core` about the responses of many endpoints belongs to
- * the profile of each of these endpoints.
+ * Whether a check belongs to one of the profiles. One of `core` also belongs to those of the endpoints that it covers.
  */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);

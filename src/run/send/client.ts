@@ -37,10 +37,7 @@ export interface SendOptions {
   readonly text?: string;
   readonly accept?: string;
   readonly contentType?: string;
-  /**
-   * Additional headers, or a function that returns them. The function is called just before the request is sent, after
-   * any wait.
-   */
+  /** Additional headers. A function is called just before the request is sent, after any wait. */
   readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
   readonly authorization?: string | null;
@@ -53,10 +50,7 @@ export interface SendOptions {
   readonly minHeadMs?: number;
   /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;
-  /**
-   * Never sends the request again, for example after a broken connection. For probes that count the effects of their
-   * requests.
-   */
+  /** Never sends the request again, for probes that count the effects of their requests. */
   readonly noRetry?: true;
   /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
@@ -67,11 +61,9 @@ export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   /**
-   * Returns a copy of the client for a probe that begins now. Once an outage of the target begins, the copy throws
-   * {@link TargetLost} instead of sending.
+   * Returns a copy of the client for a probe that begins now. It throws {@link TargetLost} once an outage begins.
    *
-   * @param onAdmitted called before each request, with the number of executions that it may start. That number is 0 if
-   * the run has no bound of executions.
+   * @param onAdmitted called before each request, with the executions that it may start if these are bounded, else 0
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
   /** Returns a copy of the client whose requests are judged only by checks of this requirement set and later ones. */
@@ -103,15 +95,11 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
 }
 
 /**
- * Whether an id can be a segment of a URL path. The URL standard removes `.` and `..` (also as `%2e`), and replaces
- * lone surrogates. Source: WHATWG URL, 4.1.
+ * Whether an id can be a segment of a URL path: URLs drop `.` and `..`, and replace lone surrogates (WHATWG URL, 4.1).
  */
 export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();
 
-/**
- * Returns the path of an agent's endpoint, below the base URL. A role assignment may set another path than the
- * documented one.
- */
+/** Returns the path of an agent's endpoint, below the base URL. A role assignment may set another one. */
 export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "stream" | "health"): string {
   const { agent, path } = typeof who === "string" ? { agent: who, path: null } : who;
   const template = path ?? "/agents/{agent_id}/{endpoint}";
@@ -130,9 +118,7 @@ const maxUnreachable = 5;
 /** State that the copies of a client share. */
 interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
-  /**
-   * Number of outages before the current probe began. If there are more by now, the client throws {@link TargetLost}.
-   */
+  /** Number of outages before the current probe began. With more, the client throws {@link TargetLost}. */
   readonly outagesBefore: number;
   /** The requirement set that added these requests. Earlier sets do not judge them. */
   readonly since: RequirementSet;
@@ -184,10 +170,7 @@ interface ClientRequest {
 const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
 const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 
-/**
- * Sends a request. If the response is a 429 that the probe did not provoke, waits as long as the response says, and
- * retries up to twice.
- */
+/** Sends a request. After a 429 that the probe did not provoke, waits as told and retries up to twice. */
 async function sendWithRateLimitRetries(
   shared: SharedClientState,
   key: TargetKey,
@@ -207,10 +190,7 @@ async function sendWithRateLimitRetries(
   }
 }
 
-/**
- * Real time to wait after a 429 for concurrency, until the server has freed a slot. A server needs this time even if it
- * has a test clock.
- */
+/** Real time to wait after a 429 for concurrency, until the server has freed a slot. */
 const slotReleaseMs = 400;
 
 /** Whether a 429 refuses a request because of the concurrency limit: the rate-limit window still has requests left. */
@@ -222,10 +202,7 @@ const isConcurrencyRefusal = (exchange: Exchange): boolean =>
 /** Pause before each retry, in milliseconds: two retries after a broken connection, one after a timeout. */
 const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
-/**
- * Sends a request. Retries it after a broken connection, and after a timeout if the target has become slow. Does not
- * retry requests for which {@link mayRetry} is false.
- */
+/** Sends a request. Retries it, if {@link mayRetry}, after a broken connection, or a timeout of a slow target. */
 async function sendWithNetworkRetries(
   shared: SharedClientState,
   key: TargetKey,
@@ -233,8 +210,7 @@ async function sendWithNetworkRetries(
 ): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // No connection was made, so the target got nothing, and any request may be sent again. By now the target accepts
-  // connections.
+  // No connection was made, so any request may be sent again. By now the target accepts connections.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
@@ -259,8 +235,7 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   try {
     const pending = shared.transport.open(admit(shared, key, call));
     const { exchange } = await finishAndRecord(shared, key, call, pending, "exchange");
-    // Sleeps before `release`, because `release` lets the next request of the key start, which would need the same
-    // slot.
+    // `release` lets the next request of the key start, which would need the same slot.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -271,10 +246,7 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
 /** Quick test for paths that the URL standard leaves as they are. Nearly all paths match. */
 const unchangedPathPattern = /^[\w/?=&-]*$/;
 
-/**
- * Throws {@link UnsendablePath} for a path with a segment that the URL standard removes, because the request that is
- * sent would differ from its record.
- */
+/** Throws {@link UnsendablePath} for a segment that URLs drop: the sent request would differ from its record. */
 function checkPath({ path }: ClientRequest): void {
   if (unchangedPathPattern.test(path)) return;
   const dropped = path
@@ -291,10 +263,7 @@ function bodyToSend({ requestTarget }: SharedClientState, { method, path, option
   return text === null || method !== "POST" ? text : withOwnFields(requestTarget, path, text);
 }
 
-/**
- * Counts a request against the run's bounds, and returns what the transport has to send. Throws if the run must not
- * send the request.
- */
+/** Counts a request against the run's bounds, and returns what to send. Throws if the run must not send it. */
 function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): OutgoingRequest {
   const { guard, baseUrl, pacer, outages, outagesBefore, onAdmitted } = shared;
   checkPath(call);
@@ -313,8 +282,7 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
     ...requested,
     key: usesClientKey(call) ? key.name : null,
     headers: headersOf(key, options),
-    // If the whole target has become slow, requests get the default deadlines. If only one endpoint has timed out, its
-    // requests get shorter ones.
+    // If the whole target is slow, the default deadlines apply; if one endpoint timed out, it gets shorter ones.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
     ...(options.minHeadMs === undefined ? {} : { minHeadMs: options.minHeadMs }),
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
@@ -364,20 +332,14 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 
 /** Keeps all clients of a run within the run's bounds, and refuses to send once the target no longer responds. */
 interface SendGuard {
-  /**
-   * Counts a request against the run's bounds. Returns how many agent executions it may start. Throws if the run must
-   * not send it.
-   */
+  /** Counts a request, and returns how many executions it may start. Throws if the run must not send it. */
   readonly admit: (call: ClientRequest) => number;
   /** Must be called with the exchange of each admitted request. */
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
 }
 
-/**
- * Returns how many agent executions a request may start. Without a query it starts none, because the target must refuse
- * it.
- */
+/** Returns how many agent executions a request may start: none without a query, which the target must refuse. */
 function possibleExecutions(call: ClientRequest): number {
   if (!usesClientKey(call) || call.method !== "POST") return 0;
   return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");

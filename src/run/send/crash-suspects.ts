@@ -1,27 +1,20 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/**
- * The parts of a request that decide what it does to the target. Two requests that agree in them may crash it in the
- * same way.
- */
+/** The parts of a request that decide what it does to the target, such as crash it. */
 export interface RequestContent {
   readonly method: string;
   readonly url: string;
   readonly body: string | null;
 }
 
-/**
- * Finds requests that may crash the target. A request is a suspect if its connection broke at the beginning of two
- * outages.
- */
+/** Finds requests that may crash the target: their connection broke at the beginning of two outages. */
 export interface CrashSuspects {
   /** Must be called with a request whose connection broke, and which the transport sends again at once. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
    * Must be called with a request that got no response when an outage began.
    *
-   * @param isCut whether the connection broke after the request was sent. If not, no connection was made, and the
-   * request counts only if `observeResent` was called with it before
+   * @param isCut whether the connection broke after sending. If not, the request counts only after `observeResent`
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   /** Must be called when the target is back. */
@@ -65,10 +58,7 @@ export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/**
- * Returns a text that is equal for requests with the same method, URL and body. UUIDs are left out, because probes
- * generate new ones for a repeated request.
- */
+/** Returns a text that is equal for requests alike. UUIDs are left out, because probes generate new ones. */
 const contentIdentity = ({ method, url, body }: RequestContent): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 

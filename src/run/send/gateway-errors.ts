@@ -8,10 +8,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
-  /**
-   * Must be called with each response. How the 502, 503 and 504 are spread among all responses shows whether a gateway
-   * can have sent them.
-   */
+  /** Must be called with each response. How these statuses are spread shows whether a gateway can have sent them. */
   readonly observe: (exchange: AnsweredExchange) => void;
   /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
@@ -19,10 +16,7 @@ export interface GatewayErrors {
 
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
-  /**
-   * Repeats an earlier read that the target had answered. Resolves to `true` if the target, and not a gateway, answers
-   * again.
-   */
+  /** Repeats an earlier read. Resolves to `true` if the target itself answers again. */
   readonly isAnswering: () => Promise<boolean>;
   /** Sends a request again. */
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
@@ -32,14 +26,11 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /**
-   * Whether the target itself must have sent the 502, 503 and 504 so far, by how they are spread among all responses.
-   */
+  /** Whether the target itself must have sent these statuses, by how they are spread. */
   let isOwn = false;
 
   /**
-   * Whether the target answers another read, and this request would get 502, 503 or 504 again. A request that may not
-   * be repeated counts as getting it again.
+   * Whether only this request fails: the target answers another read. What may not be repeated counts as failing again.
    */
   const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;

@@ -1,8 +1,6 @@
 import { TargetLost } from "../skip-reason.ts";
 
-/**
- * How an outage shows: `refused`, the target refuses connections; `gateway`, a gateway responds in place of the target.
- */
+/** How an outage shows: the target refuses connections, or a gateway responds in its place. */
 export type OutageKind = "refused" | "gateway";
 
 /** A period in which the target was unavailable, in milliseconds since the start of the run. */
@@ -18,15 +16,9 @@ export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
   /** Returns the latest outage if it was not over at a time. `null` otherwise. */
   readonly at: (ms: number) => OutageTimes | null;
-  /**
-   * Records the beginning of an outage, and starts to wait for its end. If an outage was already going on at that time,
-   * returns that one.
-   */
+  /** Records the beginning of an outage, and waits for its end. Returns an outage that is already going on. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
-  /**
-   * Waits for the end of the latest outage. Resolves to `false` if the target does not come back, and to `true` at once
-   * if there was no outage.
-   */
+  /** Waits for the end of the latest outage. `false` if the target does not come back; `true` without an outage. */
   readonly awaitReturn: () => Promise<boolean>;
   /** Never resolves. Rejects when the target is lost for good or, with `isHasty`, as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
@@ -45,10 +37,7 @@ interface OutageLogOptions {
   readonly deadAfterMs: number;
 }
 
-/**
- * If a gateway responds in place of the target, the run waits this many times longer before it gives up. A rolling
- * deployment may take longer than a restart.
- */
+/** How many times longer the run waits while a gateway responds: a deployment takes longer than a restart. */
 const gatewayDeadFactor = 4;
 const pollMs = 100;
 

@@ -18,9 +18,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Examines an exchange after its end. If its connection broke, opens a new one. If the target refuses that, or a
-   * gateway has responded in its place, an outage begins. Returns the exchange with the result in `reconnect`, or
-   * unchanged if nothing was wrong.
+   * Examines an exchange after its end. If its connection broke and a new one is refused, or a gateway has responded,
+   * an outage begins. The returned exchange says so in `reconnect`.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -33,10 +32,7 @@ interface OutageOptions {
   readonly now: () => number;
   /** Opens and closes a new connection. Resolves to whether the target accepted it. */
   readonly connect: () => Promise<boolean>;
-  /**
-   * Sends the request of an exchange again, and records the new exchange. With `during`, marks it as part of an outage
-   * of that kind.
-   */
+  /** Sends a recorded request again, and records it. `during` marks it as part of an outage of that kind. */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -49,10 +45,7 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/**
- * Interval at which an idle run tests connections to the target. A local server may restart in less than a second. A
- * remote server may log each connection, so it gets few.
- */
+/** Interval at which an idle run tests connections. A remote server may log each, so it gets few. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -119,9 +112,9 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
 }
 
 /**
- * Tests a connection at intervals while the run sends nothing, to notice outages. Returns a function that ends this.
+ * Tests a connection at intervals while the run sends nothing. Returns a function that ends this.
  *
- * @param lastExchangeMs when the last exchange ended; `null` as long as the target has not responded at all
+ * @param lastExchangeMs when the last exchange ended; `null` until the target has responded
  */
 function watchWhileIdle(
   { now, connect, idlePollMs }: Pick<OutageOptions, "now" | "connect" | "idlePollMs">,
@@ -140,20 +133,14 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/**
- * Remembers the latest GET request that the target answered, to repeat it later. Keeps a health request once it has
- * one, because no limit counts it.
- */
+/** Remembers the latest GET that the target answered, to repeat it; rather a health request, which no limit counts. */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /**
-     * Repeats the remembered request. Resolves to whether the target itself answers, and not a gateway; to `true` if
-     * there is no such request.
-     */
+    /** Repeats the remembered request, if any. Resolves to whether the target itself answers. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -162,8 +149,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns a function that resolves to whether the target has accepted a connection since `sinceMs`. Connections often
- * break at the same moment, so all callers share the latest attempt that began after `sinceMs`.
+ * Returns a function that resolves to whether the target has accepted a connection since a time. Connections often
+ * break together, so all callers share the latest attempt.
  */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;

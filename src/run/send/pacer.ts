@@ -17,10 +17,7 @@ export interface Pacer {
    * @throws {WaitRefused} if the wait is longer than the waiting time that the run has left
    */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
-  /**
-   * Updates the state of a key from the headers of a response. Must be called for all requests, including those that
-   * bypass the pacer.
-   */
+  /** Updates a key's state from the headers of a response. Must be called for all requests. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
@@ -63,8 +60,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Uses at most half of the key's concurrency slots, because a server may free a slot only some time after its
-    // response.
+    // Half of the key's slots, because a server may free one only some time after its response.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));

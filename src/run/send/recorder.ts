@@ -17,10 +17,7 @@ export function startRecorder() {
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
-  /**
-   * Records only the rate-limit sample of an exchange. For probes that send thousands of requests, whose complete
-   * exchanges would need too much memory.
-   */
+  /** Records only the rate-limit sample, for probes that send thousands of requests. */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;
@@ -46,20 +43,14 @@ export function startRecorder() {
     recorded: (): readonly Exchange[] => exchanges,
     /** Returns all exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
-    /**
-     * Returns the exchanges since the last outage. A server that was restarted may have forgotten what earlier requests
-     * created.
-     */
+    /** Returns the exchanges since the last outage: a restarted server may have forgotten earlier ones. */
     exchanges: (): readonly Exchange[] => {
       const sinceMs = outagesMs.at(-1);
       return sinceMs === undefined && !isAway
         ? exchanges
         : exchanges.filter((each) => isWithTarget(each) && each.sentMs >= (sinceMs ?? 0));
     },
-    /**
-     * Returns the rate-limit samples of a key since the last outage, in the order of the responses. A server that was
-     * restarted may count from zero again.
-     */
+    /** Returns a key's samples since the last outage: a restarted server may count from zero again. */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
     /** Returns all rate-limit samples of a key, as one list for each period between outages. */
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
@@ -72,10 +63,7 @@ export function startRecorder() {
     },
     /** Number of requests sent so far. */
     sent: (): number => sent,
-    /**
-     * Returns the number of agent executions so far: admitted invokes and streams, and the queries in batches and
-     * operations. Executions that failed count as well.
-     */
+    /** Returns the number of agent executions so far, including failed ones and the queries in batches. */
     executions: (): number => executions,
     /** Counts a request that is sent again because its connection broke. */
     countLost: (): void => void (lost += 1),
@@ -90,9 +78,7 @@ const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(s
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);
 
-/**
- * Returns the number of queries in a request body: 1 for a `query`, or the length of a `batch`. 0 if there is neither.
- */
+/** Returns the number of queries in a request body: 1 for a `query`, or the length of a `batch`; else 0. */
 export function queriesIn(text: string): number {
   const body = tryParseJson(text);
   if (getPath(body, "query") !== undefined) return 1;

@@ -19,10 +19,7 @@ export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
-/**
- * Whether a response may come from a gateway instead of the target. Its status is 502, 503 or 504, and it has no
- * rate-limit header and no field of the interface.
- */
+/** Whether a response may be a gateway's: 502, 503 or 504 without any header or field of the interface. */
 export function isGatewayError({ status, headers, body }: Answered): boolean {
   if (!isGatewayStatus(status)) return false;
   if (headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"))) return false;
@@ -30,9 +27,7 @@ export function isGatewayError({ status, headers, body }: Answered): boolean {
   return ["error", "status", "data", "checks"].every((name) => getPath(json, name) === undefined);
 }
 
-/**
- * Whether the response head was too long to read. A retry would fail again, because the network does not cause this.
- */
+/** Whether the response head was too long to read. The network does not cause this, so a retry fails, too. */
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === headTooLong;
 
@@ -48,8 +43,7 @@ interface RetryOptions {
 }
 
 /**
- * Whether a request may be sent again. True for reads, invokes and streams, unless their probe counts them, or tests
- * limits or deadlines with them.
+ * Whether a request may be sent again: a read, an invoke or a stream, unless its probe counts it or tests deadlines.
  */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
@@ -58,8 +52,8 @@ export const mayRetry = (method: string, path: string, options: RetryOptions): b
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Drops exchanges with a broken connection that the network may have caused. Either the same request succeeded later,
- * or it was sent only once and some other request succeeded.
+ * Drops exchanges whose connection the network may have broken: the same request succeeded later, or it was sent only
+ * once and some other request succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];

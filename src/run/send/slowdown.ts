@@ -2,15 +2,9 @@ import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/**
- * The medians of the first and of the latest response times of a path are compared, each of this many responses. Paths
- * are not compared with each other, because agents differ.
- */
+/** Medians of this many first and latest response times of a path are compared. */
 const comparedResponses = 3;
-/**
- * The target counts as slow if the latest responses of a path take this many times as long as the first, and at least
- * `minSlowMs`.
- */
+/** The target is slow if the latest responses take this many times as long as the first, and `minSlowMs`. */
 const slowdownFactor = 8;
 const minSlowMs = 1000;
 
@@ -51,8 +45,8 @@ export function createSlowdownDetector() {
       unanswered += 1;
     },
     /**
-     * Says, as a reason why the run is incomplete, how slow the target became and how many requests got no response.
-     * `null` if all got one, or the target never was slow.
+     * Says how slow the target became and how many requests got no response; `null` if all got one, or it never was
+     * slow.
      */
     describeUnanswered: (): string | null =>
       figures === null || unanswered === 0

@@ -7,15 +7,9 @@ import type { Deadlines } from "../../wire/deadlines.ts";
 export interface TimeoutPolicy {
   /** Must be called with each exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
-  /**
-   * Returns the deadlines of the next request. They are shorter if its endpoint has timed out before, so that one
-   * endpoint cannot use up the time of the run.
-   */
+  /** Returns the deadlines of the next request, shorter after a timeout of its endpoint. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /**
-   * Returns how long a stream may stay open after its last event, in milliseconds of real time. `isKnown`: the target
-   * has left a stream open before, so the wait is short.
-   */
+  /** Returns how long a stream may stay open after its last event. `isKnown`: an earlier stream stayed open, too. */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
   /** Returns why the run must stop, with numbers. `null` if it may go on. */
   readonly reasonToStop: () => string | null;
@@ -25,32 +19,21 @@ export interface TimeoutPolicy {
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Shortest deadlines of an endpoint that has timed out. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/**
- * After a timeout, the deadline of an endpoint is its longest response time so far times this factor, but at least that
- * of `minDeadlinesAfterTimeout`.
- */
+/** After a timeout, an endpoint gets its longest response time so far times this factor, or the minimum. */
 const slowEndpointFactor = 3;
 
-/**
- * The run stops when requests that timed out have taken this long in total. The time of overlapping ones counts once.
- */
+/** The run stops when timeouts have taken this long in total. Overlapping ones count once. */
 const maxTimeoutTotalMs = 40_000;
 /** After `count` timeouts, the run stops already at this total time. Overlapping timeouts count as one. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
-/**
- * A response is late if it takes `minMs` although the request runs no agent. The run stops when late responses have
- * taken `maxTotalMs` in total. The time of overlapping ones counts once.
- */
+/** A response without an agent is late after `minMs`. The run stops after `maxTotalMs` of late responses. */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
 /** Minimum deadline of a request, even if less is left of `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
-/**
- * How long a stream may stay open after its last event: `ms` at first, `knownMs` once the target has left a stream
- * open.
- */
+/** How long a stream may stay open after its last event, at first and once a stream was left open. */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -70,8 +53,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // The check of SSE-28, that a stream ends after its last event, needs a stream that gets the full time. It
-      // belongs to set 1.0, so streams of probes that later sets added must not shorten the time.
+      // SSE-28 needs a stream that gets the full time. It belongs to set 1.0, so later probes must not shorten that.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -111,10 +93,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/**
- * Tracks timeouts. Overlapping ones count as one in `separate` and `inSequence`, and their time counts once. `count`,
- * for the text, is the number of all.
- */
+/** Tracks timeouts. Overlapping ones count as one in `separate` and `inSequence`; `count` is of all. */
 function trackTimeouts(now: () => number) {
   const time = sumPeriods();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
@@ -175,10 +154,7 @@ function sumPeriods() {
   };
 }
 
-/**
- * Limits two deadlines to the time that is left: for the head of the response, and for a pause within its body. A
- * response that continues to send data may take longer.
- */
+/** Limits the deadlines of the head and of a pause to the time that is left. Steady responses may take longer. */
 function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
   const upTo = (ms: number = maxMs): number => Math.min(ms, maxMs);
@@ -202,9 +178,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/**
- * Returns when the target last sent anything. If the harness closed the connection, this is the time of the last event.
- */
+/** Returns when the target last sent anything: the last event, if the harness closed the connection. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

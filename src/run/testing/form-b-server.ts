@@ -5,10 +5,7 @@ import type { Readable, Writable } from "node:stream";
 
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
-/**
- * A running `form_b_server.py` as a target. That server is written in Python, by another author, and uses the
- * document's second form of error bodies (form B).
- */
+/** A running `form_b_server.py`, by another author, with the second form of error bodies, as a target. */
 export interface FormBServer {
   readonly target: Target;
   readonly close: () => void;

@@ -21,41 +21,27 @@ export interface RunClock {
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /**
-   * Real time until the effects of an advance of the test clock, such as deliveries, have arrived. 0 without a test
-   * clock.
-   */
+  /** Real time until effects of an advance, such as deliveries, have arrived. 0 without a test clock. */
   readonly settleMs: number;
   /** Whether the user states that agents follow the test clock. */
   readonly agentsFollow: boolean;
   /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
   /**
-   * Lets time pass for the target: advances its test clock if there is one, else sleeps. `why` is the reason that users
-   * see.
-   * @throws {WaitRefused} if too little waiting time is left.
+   * Lets time pass for the target: advances its test clock, else sleeps. Users see `why`.
+   * @throws {WaitRefused} if too little waiting time is left
    */
   readonly passTime: (ms: number, why: string) => Promise<void>;
-  /**
-   * Sleeps in real time. Does not count toward the run's waiting time. Rejects with the signal's reason if the run is
-   * stopped.
-   */
+  /** Sleeps in real time, beside the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /**
-   * Like `sleepReal`, but by the timers of the run, which tests can simulate. Only for waits in which nothing has to
-   * arrive from outside.
-   */
+  /** Like `sleepReal`, by timers that tests can simulate: only if nothing has to arrive from outside. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Advances the test clock in steps of `stepMs` (default: 500) until the promise settles, or by `maxMs` in total.
-   * Before each step, sleeps `restMs` of real time (default: 2), so that effects of the last step arrive. Then, or
-   * without a test clock, waits for the promise.
+   * Advances the test clock by `stepMs` (default 500) until the promise settles, or by `maxMs` in total. Before each
+   * step, sleeps `restMs` of real time (default 2). Then waits for the promise.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /**
-   * Like `passUntil`, for the response of an agent. If agents use real time, first waits up to 30 s for the response,
-   * and only then advances the clock.
-   */
+  /** Like `passUntil`, for an agent's response. If agents use real time, waits up to 30 s before advancing. */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether responses showed that agents use real time although the target has a test clock. */
   readonly agentsUseRealTime: () => boolean;
@@ -162,10 +148,7 @@ async function advanceUntil<T>(
   return promise;
 }
 
-/**
- * How far waits may exceed `maxWaitMs`. A user who allows two minutes expects two windows of one minute to fit, but
- * rounded headers may prolong each by a second.
- */
+/** How far waits may exceed `maxWaitMs`: two windows of a minute should fit into two minutes in spite of rounding. */
 const budgetToleranceMs = 2000;
 
 /** Keeps account of the run's waiting time, in milliseconds of real time. The time of overlapping waits counts once. */

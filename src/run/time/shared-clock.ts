@@ -10,8 +10,7 @@ interface ClockUser {
 const stepMs = 1000;
 
 /**
- * Lets several probes share a test clock. When all of them wait, the clock advances to the end of the shortest wait.
- * While any of them sends, the clock stands still, so that no time passes for it.
+ * Lets several probes share a test clock: it advances to the end of the shortest wait when all of them wait.
  *
  * @returns a function that adds a probe
  */

@@ -1,18 +1,12 @@
 import { HarnessLimit } from "../../base/harness-limit.ts";
 import { FirstBreach, RunTimeout } from "../skip-reason.ts";
 
-/**
- * An error of the harness outside of any probe, such as an unhandled rejection. The run ends with a report of the
- * evidence so far.
- */
+/** An error of the harness outside of any probe. The run ends with a report of the evidence so far. */
 export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/**
- * Returns why a run ended early, without a capital letter and a full stop. If it took longer than `maxTimeMs`, adds the
- * text `figures`.
- */
+/** Returns why a run ended early, as part of a sentence, with `figures` if it took longer than `maxTimeMs`. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -33,11 +27,7 @@ interface StopSignal {
   readonly end: () => void;
 }
 
-/**
- * Starts a signal that stops a run early, when the caller's signal aborts or after a timeout.
- *
- * @param maxMs real time in milliseconds, `Infinity` for no timeout
- */
+/** Starts a signal that stops a run early, when the caller's signal aborts or after `maxMs` of real time. */
 export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort(callerSignal.reason);

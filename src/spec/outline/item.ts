@@ -1,18 +1,13 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface ItemPlace {
-  /**
-   * Place of the item under its heading: its number; the name of its field, row, header or code; or `text` for a
-   * paragraph.
-   */
+  /** Its number; the name of its field, row, header or code; or `text` for a paragraph. */
   readonly at: string;
   /** The subject of the item, in a few words of our own. */
   readonly about: string;
 }
 
-/**
- * One item of the interface document: a numbered sentence or a part of one, a row of a table, a code, or an example.
- */
+/** One item of the document: a numbered sentence or a part of one, a row, a code, or an example. */
 export type Item =
   | (ItemPlace & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
   /** An item without a clause. `why` says why no server can break it, or which other item states the same. */

@@ -22,10 +22,7 @@ export type ForwardedEnd =
   | { readonly kind: "complete" | "client left" }
   | { readonly kind: "broken" | "no response"; readonly detail: string };
 
-/**
- * A request of a client and the upstream's response, as they passed the forwarder. Plain data that can be sent to
- * another thread.
- */
+/** A request of a client and the upstream's response, as plain data for another thread. */
 export interface ForwardedExchange {
   readonly method: string;
   /** The URL at the upstream. */

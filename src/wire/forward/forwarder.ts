@@ -38,8 +38,7 @@ export interface Forwarder {
 }
 
 /**
- * Starts a reverse proxy. It passes requests and responses on unchanged and at once, except headers of the connection,
- * `Host` and `Expect`, which belong to the proxy's own connections.
+ * Starts a reverse proxy, which passes everything on at once, except headers of its own connections.
  *
  * @throws {Error} Node's own, with its `code`, if it cannot listen
  */
@@ -70,10 +69,7 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
 
 const connectTimeoutMs = 10_000;
 const maxHeaderSize = 128 * 1024;
-/**
- * How long an idle connection of a client stays open. Clients close theirs earlier, so that no request is sent on a
- * connection that is just being closed.
- */
+/** How long an idle connection stays open. Clients close theirs earlier, so none is closed during a request. */
 const keepAliveMs = 72_000;
 
 function createListener({ tls }: ForwarderOptions, listener: RequestListener): Server {
@@ -170,8 +166,7 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // Sends the head together with the first piece of the body, if that arrives in the same turn of the event loop.
-      // Otherwise sends it alone.
+      // Sends the head together with the first piece of the body, if that arrives in the same turn.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });
@@ -199,9 +194,7 @@ function openExchange(
   };
 }
 
-/**
- * Returns the raw headers of undici as text. HTTP allows any byte above 127 in a value, and Latin-1 keeps each of them.
- */
+/** Returns the raw headers of undici as Latin-1 text, which keeps any byte above 127 that HTTP allows. */
 function rawHeaderTexts(raw: unknown): string[] {
   if (!Array.isArray(raw)) return [];
   return raw.map((part: unknown) => (Buffer.isBuffer(part) ? part.toString("latin1") : String(part)));

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 
-/**
- * Headers that are only for one connection, and that a proxy must not pass on, in lower case. Source: RFC 9110, 7.6.1.
- * The forwarder passes trailers on, so `Trailer` is not among them.
- */
+/** Headers for one connection, which a proxy must not pass on, except trailers (RFC 9110, 7.6.1). */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -15,8 +12,7 @@ const hopByHop: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the headers to pass on, in their order and spelling. Leaves out hop-by-hop headers, and those that
- * `Connection` names.
+ * Returns the headers to pass on: neither hop-by-hop headers, nor those that `Connection` names.
  *
  * @param raw names and values in turn, as `rawHeaders` has them
  * @param alsoDropped further names to leave out, in lower case
@@ -50,10 +46,8 @@ function namedByConnection(raw: readonly string[]): string[] {
 export type OutgoingBody = Buffer | PassThrough | null;
 
 /**
- * Reads the body of a request, and calls `onReady` with it. Most bodies arrive together with the head, and become one
- * buffer. A slower body becomes a stream.
+ * Reads the body of a request. Most bodies arrive together with the head and become a buffer; a slower one a stream.
  *
- * @param onPiece called with each piece
  * @param onReady called once, in the next turn of the event loop at the latest
  */
 export function takeBody(
@@ -85,8 +79,7 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // The reader of the stream handles the error. Without this listener, it would also end the process when a client
-    // disconnects early.
+    // The reader of the stream handles errors. Without a listener, one would also end the process.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

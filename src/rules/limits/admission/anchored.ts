@@ -14,10 +14,7 @@ interface PossibleWindow {
   readonly certainFromMs: number;
 }
 
-/**
- * Lookup tables to find the request that opens a window. The instant of a request is the moment at which the limiter
- * decided on it. Only its earliest and its latest possible value are known.
- */
+/** Lookup tables to find the request that opens a window. Of the instant of its decision, only a span is known. */
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
@@ -32,17 +29,13 @@ export interface Openers {
 }
 
 export interface AnchoredWindow extends Window {
-  /**
-   * The smallest limit with which a limiter can have admitted the requests, whenever its windows opened. Source: {@link
-   * minCapacity}.
-   */
+  /** The smallest limit that can have admitted the requests, from {@link minCapacity}. */
   readonly minCapacity: number;
 }
 
 /**
- * Fits windows that open with the first counted request after the end of the last window. Returns `null` if such a
- * limiter cannot have admitted the requests.
- * @param open when the window that was open at the start ends, in milliseconds after the start; `null` if none was open
+ * Fits windows that open with the first counted request after the end of the last; `null` if they cannot be right.
+ * @param open when the window that was open at the start ends, in ms after the start; `null` if none was open
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -115,8 +108,8 @@ function possibleWindows(
 }
 
 /**
- * Returns a function that computes the latest end of a window. A refusal in the window may restart its time, and
- * further refusals may do so again. The caller must pass the ends in ascending order.
+ * Returns a function that computes the latest end of a window, whose time refusals may restart. The caller must pass
+ * the ends in ascending order.
  */
 function createLatestEnd(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
@@ -147,10 +140,7 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly PossibleWin
   return max;
 }
 
-/**
- * A window with two numbers of requests: how many may have counted before it closed, and how many certainly counted
- * before it opened.
- */
+/** A window, how many requests may have counted before it closed, and how many certainly did before it opened. */
 interface CountedWindow extends PossibleWindow {
   readonly maxCountedBeforeEnd: number;
   readonly countedBeforeStart: number;

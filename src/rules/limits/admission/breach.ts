@@ -95,8 +95,8 @@ type RequestSubset = ReadonlyMap<Decision, number>;
 const maxExaminedRequests = 60_000;
 
 /**
- * Finds a small subset of requests that proves a breach. The other requests are not removed, because without them a
- * legal history could look like a breach. Instead, their outcome becomes unknown: admitted, refused, or never arrived.
+ * Finds a small subset of requests that proves a breach. The outcome of the others becomes unknown; without them, a
+ * legal history could look like a breach.
  */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
@@ -118,10 +118,7 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   };
 }
 
-/**
- * Returns the requests from rank `from` to just before rank `end`. Of a decision that stands for several requests, some
- * may lie outside.
- */
+/** Returns the requests from rank `from` to just before rank `end`. A decision may stand for several. */
 function requestsInRange(ordered: readonly Decision[], from: number, end: number): RequestSubset {
   const part = new Map<Decision, number>();
   let before = 0;
@@ -133,10 +130,7 @@ function requestsInRange(ordered: readonly Decision[], from: number, end: number
   return part;
 }
 
-/**
- * Makes the outcome of all requests unknown except those in `known`. Drops requests that were sent after the last
- * response to one of these.
- */
+/** Makes the outcome of all requests but `known` unknown. Drops those sent after the last response to `known`. */
 function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
@@ -151,10 +145,7 @@ function withOnlyKnownOutcomes(history: History, known: RequestSubset): History 
   return { ...history, decisions };
 }
 
-/**
- * Returns the smallest count up to `max` for which `holds` is true, by binary search. If it is true for a count, it
- * must be true for all larger ones.
- */
+/** Returns the smallest count up to `max` for which `holds` is true, as it is for all larger ones. */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = max;
@@ -167,8 +158,7 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
 }
 
 /**
- * Removes chunks of requests as long as the rest still proves the breach: first large chunks, then smaller ones, in at
- * most `max` trials.
+ * Removes chunks of requests, large ones first, as long as the rest still proves the breach, in at most `max` trials.
  */
 function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
   if (max === 0) return all;

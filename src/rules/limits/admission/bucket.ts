@@ -9,9 +9,8 @@ const roundingTokens = 1e-6;
 const maxReportedExcessMs = 4000;
 
 /**
- * Fits a token bucket that holds `capacity` tokens and refills steadily. In any span, it admits at most its capacity
- * plus the refill of that span. It refuses a request only if it has less than one token. Returns `null` if such a
- * bucket cannot have admitted the requests.
+ * Fits a token bucket that refills steadily. In any span it admits at most its capacity plus the refill, and it refuses
+ * only below one token. `null` if it cannot have admitted the requests.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
@@ -26,9 +25,8 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 }
 
 /**
- * Returns the smallest capacity with which a bucket can have admitted the requests: the maximum, over all spans of
- * time, of the requests in the span minus its refill. Each request has the instant within its span that needs the
- * fewest tokens.
+ * Returns the smallest capacity of a bucket that can have admitted the requests: the maximum, over all spans, of the
+ * requests in the span minus its refill.
  */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
@@ -43,10 +41,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/**
- * For each instant at which a span may begin: the maximum number of tokens that had been refilled and not spent by
- * then.
- */
+/** For each instant at which a span may begin: the most tokens that had been refilled and not spent. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;
@@ -79,10 +74,7 @@ function isExplained(
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
-/**
- * Whether a refusal reports a longer wait than any bucket needs. A bucket needs the time to refill one token, and one
- * more for each earlier refusal that counted.
- */
+/** Whether a refusal reports a longer wait than one token for itself and each earlier refusal that counted needs. */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
   refillPerMs: number,

@@ -15,16 +15,12 @@ export interface RefusalReasons {
   readonly unexplained: readonly Decision[];
 }
 
-/**
- * Maximum number of rounds. Refusals that are still pending then count as explained: longer chains of refusals that
- * explain each other are not followed.
- */
+/** After this many rounds, pending refusals count as explained: longer chains of refusals are not followed. */
 const maxRounds = 12;
 
 /**
- * Finds the refusals that some limiter may have made. Only requests that were not refused can explain the first one.
- * Each explained refusal may have counted, and so may explain later ones. Without this order, a limiter that refuses
- * too early would be excused: its refusals would explain each other.
+ * Finds the refusals that some limiter may have made. Each explained refusal may have counted, and so may explain later
+ * ones, but never an earlier one: a limiter that refuses too early would excuse itself.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -74,9 +70,8 @@ function smallestBucket(limits: TierLimits): Bucket {
 }
 
 /**
- * Returns a test of whether a window may have been full at a refusal. It counts requests up to two windows before the
- * refusal, because some limiters add a share of the previous window. If a chain of refusals may have restarted the
- * window, it counts from one window before that chain.
+ * Returns a test of whether a window may have been full at a refusal. Counts from two windows before, for limiters that
+ * weigh the previous window, or from one window before a chain that may have restarted it.
  */
 function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: RefusalChains) {
   return (refusal: TimedRefusal): boolean => {
@@ -87,10 +82,7 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /**
-   * Returns the earliest instant of the chain that may have restarted the window of a refusal; `Infinity` without a
-   * chain.
-   */
+  /** Returns when the chain begins that may have restarted the window of a refusal; `Infinity` without one. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 

@@ -20,10 +20,7 @@ import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type 
 import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
-/**
- * A model of a limiter, and the refusals that it cannot have made. If it fits in several ways, each has its own set of
- * such refusals. There is no set if the model cannot have admitted the requests.
- */
+/** A model and, for each way in which it fits, the refusals that it cannot have made. Empty: it does not fit. */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
@@ -92,8 +89,7 @@ function createFitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // If nothing was refused and no more than one window's capacity was admitted in all, it does not matter where
-    // windows begin.
+    // Without refusals, and with no more than one window's capacity, it does not matter where windows begin.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -126,10 +122,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/**
- * Returns the models of the hour's and of the minute's limit that can be right. A model of one limit can be right if
- * some model of the other explains every refusal that it leaves.
- */
+/** Returns the models that can be right: some model of the other limit explains every refusal that they leave. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

@@ -3,9 +3,7 @@ import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/**
- * Fixed windows and their numbers of requests. Window 0 lies before the first instant, so that no index is negative.
- */
+/** Fixed windows and their numbers of requests. Window 0 lies before the first instant. */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
@@ -18,10 +16,8 @@ interface WindowGrid {
 }
 
 /**
- * Fits fixed windows that begin anywhere in `phases`. Returns `null` if such a limiter cannot have admitted the
- * requests.
- * @param weighted whether each window also counts a share of the previous one, as an estimate of a rolling window. Such
- * windows admit no more, but may refuse more.
+ * Fits fixed windows that begin anywhere in `phases`; `null` if they cannot have admitted the requests.
+ * @param weighted whether each window also counts a share of the previous one, and so may refuse more
  */
 export function fitFixed(
   timeline: AdmissionTimeline,
@@ -48,8 +44,8 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
- * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit. A request that
- * may lie in two windows counts in the first, unless that is full. Requests that may lie in more windows are ignored.
+ * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not. A request that may
+ * lie in two windows counts in the first, unless that is full; one that may lie in more is ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,
@@ -104,8 +100,8 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
 }
 
 /**
- * Returns the maximum weight of the previous window at a refusal, however the limiter rounds. A request that may lie in
- * either window counts in the later one, where it weighs most.
+ * Returns the maximum weight of the previous window at a refusal. A request that may lie in either window counts in the
+ * later one, where it weighs most.
  */
 function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;

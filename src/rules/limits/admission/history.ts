@@ -3,9 +3,8 @@ import { type RequestSample, isAdmitted, isRefused } from "../sample.ts";
 /**
  * The history of the requests on one key, as a client observed them.
  *
- * Two clocks appear. The *limiter's clock* is the target's time, as far as the client knows it: the real time, or a
- * virtual one that the client drives. The *client's clock* is the client's own monotonic time. It orders requests that
- * share an instant of the limiter's clock, and it measures how long a concurrency slot was held.
+ * The *limiter's clock* is the target's time, real or virtual, as far as the client knows it. The *client's clock* is
+ * its own monotonic time: it orders requests that share an instant of the other, and measures how long a slot was held.
  */
 
 /** A span of time in milliseconds, both ends included. */
@@ -32,10 +31,7 @@ export interface Counted {
 /** A number of requests, and the span in which they were decided. */
 export type CountedSpan = Span & Counted;
 
-/**
- * The limiter's decision on a request. It was made at an unknown instant of `decided`. A decision may stand for several
- * requests, each with an instant of its own.
- */
+/** The limiter's decision on a request, at an unknown instant of `decided`. It may stand for several requests. */
 export interface Decision extends Counted {
   readonly id: string;
   /** The span in which the decision was made, on the limiter's clock. `toMs` is `Infinity` if no response came. */
@@ -48,9 +44,8 @@ export interface Decision extends Counted {
   /** The last instant at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * How long the window stays exhausted by the headers of this refusal, in ms of the limiter's clock. It is set only if
-   * no other response contradicts these headers. The refusal is then due to the request rate and not to concurrency,
-   * and a limiter that would admit a request much sooner cannot have made it.
+   * How long the window stays exhausted by this refusal's headers, in ms of the limiter's clock, if no other response
+   * contradicts them. A limiter that would admit a request much sooner cannot have made the refusal.
    */
   readonly reportedWaitMs?: number;
 }
@@ -69,10 +64,7 @@ export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 /** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
-  /**
-   * For each earlier request that no longer counts: until when it may hold a slot, on the client's clock. Default: none
-   * does.
-   */
+  /** For each earlier request that no longer counts: until when it may hold a slot. Default: none does. */
   readonly lingeringUntilMs?: readonly number[];
   /** When windows end according to the target's headers. Default: not known. */
   readonly announced?: AnnouncedEnds;
@@ -80,10 +72,7 @@ export interface History {
 }
 
 export interface AdmissionOptions {
-  /**
-   * How far the limiter's clock may be off, in ms. Every `decided` span is widened by this time at both ends. Default
-   * 50.
-   */
+  /** By how much every `decided` span is widened at both ends, because clocks differ, in ms. Default 50. */
   readonly toleranceMs?: number;
   /** How long after `mayHoldUntilMs` a server may take to free a slot, in ms. Default 50. */
   readonly slotReleaseMs?: number;
@@ -102,10 +91,7 @@ export interface ObservedRequest {
   readonly outcome: DecisionOutcome;
   /** Minimum time for which the request keeps its agent busy. Default 0: not known. */
   readonly minOccupiedMs?: number;
-  /**
-   * Maximum time that a byte takes through the network. Without it, the last byte of a stream does not prove until when
-   * the stream held a slot. Default: not known.
-   */
+  /** Maximum time of a byte in the network, needed to prove how long a stream held its slot. Default: not known. */
   readonly maxTransitMs?: number;
 }
 
@@ -136,10 +122,7 @@ function certainHold(request: ObservedRequest): Span | null {
 /** The fields of a sample from which a decision is derived. Times are in ms of the client's clock. */
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/**
- * Returns the outcome of a response. A health request is `failed`, because the limiter may or may not have counted it.
- * Other checks judge whether limits apply to health.
- */
+/** Returns the outcome of a response. A health request is `failed`: it may or may not have counted. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";
@@ -147,10 +130,7 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
   return isAdmitted(answer) ? "admitted" : "failed";
 }
 
-/**
- * Returns the limiter's decision on a request.
- * @param decided the span on the limiter's clock in which it was made, if a response came
- */
+/** Returns the limiter's decision on a request. `decided` is its span on the limiter's clock, if a response came. */
 export function decisionOfResponse(
   answer: DecisionSample,
   decided: Span,

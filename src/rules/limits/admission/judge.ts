@@ -15,8 +15,8 @@ export interface LimiterReading {
 }
 
 /**
- * The verdict on a history. `readings` has at least one element. Readings in which refused requests count are listed
- * only if no other explains the history, or if the caller asks for every reading.
+ * The verdict on a history, with at least one reading. Those in which refusals count come only if no other explains the
+ * history, or on request.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
@@ -28,9 +28,8 @@ export type HistoryVerdict =
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key by every limiter that the document allows (Limits, "Request rate (per API key)").
- * There is a breach only if none of them explains all responses, at whatever instant of its span each decision was
- * made.
+ * Judges the requests on one key by every limiter that the document allows (Limits, "Request rate (per API key)"). It
+ * is a breach if none explains all responses.
  *
  * @param everyReading whether to return every reading that explains the history, not only the first
  */
@@ -102,8 +101,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Returns which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted
- * the requests. Models that add the burst allowance to this number do not count here.
+ * Returns which limit is broken. `too many admitted`: no model without an added burst can have admitted the requests.
  */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
@@ -113,10 +111,7 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   return breachOf("inconsistent", "any");
 }
 
-/**
- * The kinds of limiters that may be at work by a history. The document does not say how a limiter counts, so several
- * may remain. Each list has the order of `LimiterShape`.
- */
+/** The kinds of limiters that a history leaves possible, in the order of `LimiterShape`. */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
@@ -136,9 +131,7 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
   };
 }
 
-/**
- * Describes whether refused requests use up the allowance. LIM-16 observes this, because the document does not say it.
- */
+/** Describes whether refused requests use up the allowance, which the document does not say (LIM-16). */
 export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
   if (refusalsCount.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";

@@ -16,10 +16,7 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 
 export type LimitName = "hour" | "minute";
 
-/**
- * How many requests a limiter admits. `exactly`: the published number. `minimum`: the number is not published. Then it
- * is the smallest with which the limiter can have admitted the requests, and at least `requests`.
- */
+/** How many requests a limiter admits. `minimum`: the number is not published, and at least `requests`. */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
   | { readonly kind: "minimum"; readonly requests: number };
@@ -34,10 +31,7 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/**
- * Result of fitting one limiter, or a range of similar ones, that can have admitted the requests. It cannot have made
- * the refusals in `unexplained`.
- */
+/** The result of fitting limiters that can have admitted the requests, but not have made the refusals `unexplained`. */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }
@@ -53,10 +47,7 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
-/**
- * Returns the capacity by which to judge a model.
- * @param needed the smallest capacity with which the limiter can have admitted the requests
- */
+/** Returns the capacity by which to judge a model. `needed` is the smallest that can have admitted the requests. */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
@@ -90,10 +81,7 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/**
- * Returns a separate limiter of bursts, which a server may have besides the minute's limit: a bucket of the burst's
- * size that refills at the rate of the minute.
- */
+/** Returns a separate limiter of bursts: a bucket of the burst's size that refills at the rate of the minute. */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

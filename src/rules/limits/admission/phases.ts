@@ -2,27 +2,19 @@ import type { Fit, Window } from "./models.ts";
 import { addMinimalSet, isEmpty, isSubset, type RefusalSet } from "./refusals.ts";
 import type { Span } from "./history.ts";
 
-/**
- * A range of phases, in ms. The phase of a limiter is the time from the start of the history to the beginning of its
- * first window. With equal ends, the range is a single phase.
- */
+/** A range of phases, in ms. A phase is the time from the start of the history to the beginning of the first window. */
 export interface PhaseRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/**
- * Fits all limiters with phases in a range at once. The result must allow everything that some phase of the range
- * allows.
- */
+/** Fits all limiters with phases in a range at once. The result must allow all that some phase allows. */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
- * Returns the sets of refusals that limiters with phases in `ranges` leave unexplained. There is no set if none of
- * these limiters can have admitted the requests.
+ * Returns the sets of refusals that limiters with phases in `ranges` leave unexplained; none if none of them fits.
  *
- * A range is done if the phase in its middle explains as much as the whole range. Other ranges are halved up to `depth`
- * times, and then count as possible.
+ * A range is done if the phase in its middle explains as much as the whole. Others are halved up to `depth` times.
  */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -45,10 +37,7 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/**
- * Returns how often to halve a range of phases. The fewer requests, the less a halving costs, and the more precise the
- * result must be.
- */
+/** Returns how often to halve a range of phases: the fewer requests, the cheaper a halving is. */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
@@ -62,22 +51,18 @@ export interface Announcement {
 }
 
 const secondMs = 1000;
-/**
- * Maximum difference between two reports of the same reset. The machines of a target may round to whole seconds in
- * different ways.
- */
+/** Maximum difference between two reports of the same reset, which machines may round differently. */
 const maxApartMs = 2 * secondMs;
 /**
- * Responses prove fixed windows only if they show this many values of `Remaining`, or if their times to the reset
- * differ by `minSeconds`. Otherwise the reset may move with each request or with the clock, and only seem fixed.
+ * Only so many values of `Remaining`, or times to the reset `minSeconds` apart, prove fixed windows. With fewer, the
+ * reset may only seem fixed.
  */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Returns the span in which a fixed window ends, if all announced resets lie whole windows apart. Returns `null` if
- * they do not, as with rolling windows and buckets. Also `null` if each response may have announced a whole window, as
- * a rolling window does.
+ * Returns the span in which a fixed window ends, if all announced resets lie whole windows apart; `null` if they do
+ * not, or if each response may have announced a whole window.
  *
  * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
  */
@@ -112,8 +97,8 @@ function reduceByWindows(ms: number, windowMs: number): number {
 }
 
 /**
- * Returns the possible phases of fixed windows. The phase is the time from `startMs` to the next beginning of a window.
- * @param announced when a window ends by the headers; only phases that agree with it are returned
+ * Returns the possible phases of fixed windows, from `startMs` on.
+ * @param announced when a window ends by the headers; the phases agree with it
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;

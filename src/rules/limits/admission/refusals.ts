@@ -33,10 +33,7 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
 /** Maximum number of sets to keep for one model, to bound the work. */
 const maxKeptSets = 48;
 
-/**
- * Adds a set, and drops each set that contains another one. If the list is full, the last set becomes its intersection
- * with the new one, which excuses more refusals at most.
- */
+/** Adds a set, and drops each that contains another. A full list intersects its last set with the new one. */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;
   const stillMinimal = sets.filter((kept) => !isSubset(set, kept));

@@ -12,9 +12,8 @@ import {
 import { countBelow, countUpTo } from "../../../base/sorted.ts";
 
 /**
- * Fits a rolling window, which admits a request if fewer than `capacity` requests counted in the minute or hour before
- * it. Gives each admitted request the earliest instant that the earlier ones permit. Returns `null` if this is too late
- * for some request.
+ * Fits a rolling window, with the earliest instant for each admitted request that the earlier ones permit; `null` if
+ * that is too late for some request.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
@@ -32,12 +31,10 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether each request can have an instant so that no window contains more than `limit` of them. The n-th instant must
- * lie between the n-th of `earliest` and the n-th of `latest`.
+ * Whether the requests can have instants, the n-th between the n-th of both lists, with at most `limit` in a window.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // Instants chosen so far. One may be that of several requests: `chosen[n]` belongs to the requests from rank
-  // `upToRank[n - 1]` (or 0) to just below rank `upToRank[n]`.
+  // Instants chosen so far: `chosen[n]` is that of the requests from rank `upToRank[n - 1]` to below `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -57,8 +54,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /**
- * Returns the maximum number of requests whose earliest and latest instants lie in one window. The end of the window is
- * excluded.
+ * Returns the maximum number of requests that certainly lie in one window, its end excluded.
  *
  * @param admitted in order of their earliest instants
  */
@@ -80,17 +76,13 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
 const maxWindows = 16;
 
 /**
- * Returns a lower bound of the capacity with which a limiter can have admitted the requests. Its windows are at least
- * `windowMs` long, and each opens with a request. The bound holds wherever the windows open, and however refusals
- * prolong them.
+ * Returns a lower bound of the capacity of a limiter whose windows are at least `windowMs` long and open with a
+ * request, wherever they open and however refusals prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
-/**
- * Returns a lower bound of the capacity by counting. A span shorter than n windows touches at most n + 1 of them, so
- * one of these admitted at least its share of the requests.
- */
+/** Counts the requests of spans: one shorter than n windows touches at most n + 1 windows, which share them. */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;
@@ -102,8 +94,8 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Returns a lower bound of the capacity from gaps without requests. Only a request opens or prolongs a window, so no
- * window can end one window's length after a gap. All requests of that time are in one window.
+ * Looks for gaps without requests: no window can end one window's length after a gap, because only a request opens or
+ * prolongs one. So all requests of that time are in one window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -118,10 +110,7 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   return min;
 }
 
-/**
- * Returns the gaps in which the limiter cannot have decided any request that may count. A gap begins when all earlier
- * requests have certainly been decided. Both ends are excluded.
- */
+/** Returns the gaps, without their ends, in which the limiter cannot have decided any request that may count. */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);

@@ -23,8 +23,7 @@ export type SlotTest = (refusal: Decision) => boolean;
 const blockSize = 256;
 
 /**
- * Returns a test of whether the concurrency limit may have caused a refusal: at some instant of that request, other
- * requests may have held all slots.
+ * Returns a test of whether other requests may have held all slots at some instant of a refused request.
  * @param mayHold refusals that may have held a slot while the server checked another limit
  */
 export function createSlotTest(

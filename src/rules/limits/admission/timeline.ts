@@ -1,19 +1,13 @@
 import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "./history.ts";
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 
-/**
- * The earliest and the latest possible instants of some requests. Each list is sorted by itself, so the same index may
- * belong to different requests.
- */
+/** The earliest and the latest possible instants of some requests, each list sorted by itself. */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
 }
 
-/**
- * A refusal with its span, and how many requests may have counted before it. It may stand for several refusals with
- * equal times.
- */
+/** A refusal, or several with equal times, and how many requests may have counted before it. */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
@@ -25,16 +19,13 @@ export interface TimedRefusal {
 }
 
 /**
- * A history as the models need it: on the limiter's clock, with spans widened by the tolerance, and sorted. `counted`
- * are the requests that may count: all but the refusals, and those refusals that may have counted.
+ * A history as the models need it: on the limiter's clock, widened by the tolerance, and sorted. `counted` are the
+ * requests that may count: all but refusals, and the refusals that may.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, sorted by their earliest instant. */
   readonly admitted: readonly CountedSpan[];
-  /**
-   * Subsets of the admitted requests. The first has all of them. Each later one has only those with spans of less than
-   * half the previous width.
-   */
+  /** Subsets of the admitted requests: all of them, then those with spans of less than half the width, and so on. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
@@ -83,10 +74,7 @@ export function timelineOf(
   };
 }
 
-/**
- * Builds the layers. Each leaves out the widest spans of the previous one: earliest and latest instants are sorted
- * separately, so one request with a wide span makes all results of its layer imprecise.
- */
+/** Builds the layers. Without the widest spans, results are more precise: one wide span blurs its whole layer. */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;
@@ -103,10 +91,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
 /** Instants in ascending order, and how many requests each of them stands for. */
 export interface Tally {
   readonly values: Float64Array;
-  /**
-   * For each of `values`, the number of requests at earlier instants. One more entry at the end has the number of all
-   * requests.
-   */
+  /** For each of `values`, the number of requests at earlier instants; then the number of all. */
   readonly before: Float64Array;
 }
 
@@ -132,10 +117,7 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 /** Returns the number of requests for which the first `values` instants stand together. */
 export const requestsInFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
-/**
- * Returns a function that finds the index in `values` of the request with a given rank, counted from 0. The caller must
- * pass ranks in ascending order.
- */
+/** Returns a function that finds the index in `values` of the request with a rank. Ranks must ascend. */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {

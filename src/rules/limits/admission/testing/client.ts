@@ -26,10 +26,7 @@ interface Planned {
   readonly group: number;
 }
 
-/**
- * Plans groups of requests. Some groups are sent at once, some at intervals, some as fast as possible. The pauses
- * between groups have any length.
- */
+/** Plans groups of requests: some sent at once, some at intervals, some as fast as possible. */
 export function plan(traffic: Traffic, random: Random): Planned[] {
   const planned: Planned[] = [];
   let nowMs = random.between(0, 7_200_000);
@@ -49,9 +46,7 @@ export function plan(traffic: Traffic, random: Random): Planned[] {
   return planned;
 }
 
-/**
- * Lets a server decide on every planned request, in the order in which they arrive. Records what the client observes.
- */
+/** Lets a server decide on every planned request as it arrives. Records what the client observes. */
 export function simulate(server: Server, traffic: Traffic, random: Random): History {
   const backMs = random.pick([1, 20, 200]);
   const worksMs = random.pick([0, 5, 300, 5000]);

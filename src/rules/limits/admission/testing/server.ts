@@ -118,9 +118,7 @@ export function windowLimiter(shape: WindowShape, capacity: number, windowMs: nu
 /** A simulated server, which decides about requests. */
 export interface Server {
   readonly describe: string;
-  /**
-   * Decides about a request. `onMs` is the time on the limiter's clock. `atMs` is real time, by which slots are held.
-   */
+  /** Decides about a request, at `onMs` of the limiter's clock and `atMs` of real time, by which slots are held. */
   readonly ask: (onMs: number, atMs: number) => "admitted" | "refused";
   /** Keeps the slot of an admitted request until this real time. */
   readonly hold: (untilMs: number) => void;

@@ -12,14 +12,8 @@ import { createKeyList, parseKeyList } from "../report/statement/key-list.ts";
 export const keyAlgorithms = ["ed25519", "p256"] as const;
 export type KeyAlgorithm = (typeof keyAlgorithms)[number];
 
-export interface CreatedKeyPair {
-  readonly keyId: string;
-  readonly privateFile: string;
-  readonly publicFile: string;
-}
-
 /** Generates a key pair, and writes `NAME.key.pem` (private, readable only by this user) and `NAME.pub.pem`. */
-export function createKeyPair(name: string, algorithm: KeyAlgorithm): CreatedKeyPair {
+export function createKeyPair(name: string, algorithm: KeyAlgorithm) {
   const { privateKey, publicKey } =
     algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const [privateFile, publicFile] = [`${name}.key.pem`, `${name}.pub.pem`];

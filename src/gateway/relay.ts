@@ -20,28 +20,14 @@ export interface RelayedRequest {
 }
 
 /** Passes requests on to the reference server, and its responses back to the client. */
-export interface Relay {
-  /** Passes a request on, and its response back, unchanged. */
-  readonly pass: (request: RelayedRequest, response: OutgoingResponse) => Promise<void>;
-  /** Passes a request on, and its response back. If the response is a 2xx with JSON, `edit` changes the JSON. */
-  readonly edit: (
-    request: RelayedRequest,
-    response: OutgoingResponse,
-    edit: (value: unknown) => unknown,
-  ) => Promise<void>;
-  /** Passes a request on, and its event stream back in another shape. Passes a status other than 200 back unchanged. */
-  readonly reshape: (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape) => Promise<void>;
-  /** Passes a request on, and drops the response: the request is executed, but the client gets no response. */
-  readonly run: (request: RelayedRequest, closed: AbortSignal) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type Relay = ReturnType<typeof openRelay>;
 
 /** Headers that belong to one connection. Source: RFC 9110, section 7.6.1. */
 const connectionHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
 
 /** Opens a relay to the reference server at `origin`, which has no path. */
-export function openRelay(origin: string): Relay {
+export function openRelay(origin: string) {
   const pool = new Pool(origin, { bodyTimeout: 0, headersTimeout: 0, pipelining: 1 });
 
   const send = ({ method, path, headers, body }: RelayedRequest, signal: AbortSignal) =>
@@ -55,14 +41,20 @@ export function openRelay(origin: string): Relay {
       signal,
     });
 
-  const pass: Relay["pass"] = async (request, response) => {
+  /** Passes a request on, and its response back, unchanged. */
+  const pass = async (request: RelayedRequest, response: OutgoingResponse): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers, request.method === "HEAD"));
     for await (const bytes of body) response.write(bytes as Uint8Array);
     response.end();
   };
 
-  const edit: Relay["edit"] = async (request, response, change) => {
+  /** Passes a request on, and its response back. If the response is a 2xx with JSON, `change` changes the JSON. */
+  const edit = async (
+    request: RelayedRequest,
+    response: OutgoingResponse,
+    change: (value: unknown) => unknown,
+  ): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     const text = await body.text();
     const value = tryParseJson(text);
@@ -72,7 +64,8 @@ export function openRelay(origin: string): Relay {
     response.end(bytes);
   };
 
-  const reshape: Relay["reshape"] = async (request, response, shape) => {
+  /** Passes a request on, and its event stream back in another shape. Passes a status other than 200 back unchanged. */
+  const reshape = async (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers));
     if (statusCode !== 200) {
@@ -84,11 +77,12 @@ export function openRelay(origin: string): Relay {
     response.end();
   };
 
-  const run: Relay["run"] = async (request, closed) => {
+  /** Passes a request on, and drops the response: the request is executed, but the client gets no response. */
+  const run = async (request: RelayedRequest, closed: AbortSignal): Promise<void> => {
     const { body } = await send(request, closed);
     await body.dump();
   };
-  return { pass, edit, reshape, run, close: () => pool.destroy() };
+  return { pass, edit, reshape, run, close: (): Promise<void> => pool.destroy() };
 }
 
 /** Returns the headers to send to the client. Keeps `Content-Length` only for HEAD, whose response has no body. */
@@ -135,18 +129,7 @@ async function writeReshaped(
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** A response that is being sent to a client, and recorded. */
-export interface OutgoingResponse {
-  readonly head: (status: number, headers: readonly Header[]) => void;
-  readonly write: (bytes: Uint8Array | string) => void;
-  /** Sends the last bytes and ends the response. Takes the time of the end just before it writes them. */
-  readonly end: (last?: Uint8Array | string) => void;
-  /** Resets the connection without sending another byte. */
-  readonly reset: () => void;
-  /** Aborts when the client disconnects, or the response has ended. */
-  readonly closed: AbortSignal;
-  /** Returns the response so far, and when the client disconnected before its end; `null` if it did not. */
-  readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
-}
+export type OutgoingResponse = ReturnType<typeof openResponse>;
 
 /** Up to these bounds, the events of a stream are recorded one by one. */
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
@@ -154,7 +137,7 @@ const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 const resetByHarness = "the harness reset the connection";
 
 /** Wraps the response to a client's request, and records it. `now` returns milliseconds since the start of the run. */
-export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
+export function openResponse(response: ServerResponse, now: () => number) {
   const closing = new AbortController();
   const body = recordBody();
   let sentHead: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
@@ -184,6 +167,7 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
   const write = (bytes: Uint8Array | string): void => {
     if (!closing.signal.aborted) response.write(record(bytes));
   };
+  /** Sends the last bytes and ends the response. Takes the time of the end just before it writes them. */
   const end = (last: Uint8Array | string = ""): void => {
     if (closing.signal.aborted) return;
     endMs ??= now();
@@ -191,6 +175,7 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
     events?.end(endMs);
     response.end(raw);
   };
+  /** Resets the connection without sending another byte. */
   const reset = (): void => {
     resetMs = now();
     const { socket } = response;
@@ -198,7 +183,8 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
     else socket.resetAndDestroy();
   };
 
-  const recorded = (): ReturnType<OutgoingResponse["recorded"]> => {
+  /** Returns the response so far, and when the client disconnected before its end; `null` if it did not. */
+  const recorded = (): { readonly answer: Exchange["answer"]; readonly leftMs: number | null } => {
     const lastMs = endMs ?? leftMs ?? resetMs ?? now();
     if (sentHead === null) {
       const detail = resetMs === null ? "the client left before the response" : resetByHarness;

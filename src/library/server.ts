@@ -31,8 +31,6 @@ export interface ServerOptions {
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-type AgentIds = Reference["agents"];
-
 /** A running reference server. */
 export interface ReferenceServer extends AsyncDisposable {
   /** Base URL of the server, which ends in `/v1`. */
@@ -42,7 +40,7 @@ export interface ReferenceServer extends AsyncDisposable {
   /** All keys of the server with their traits. Some keys are expired or restricted. */
   readonly allKeys: readonly ReferenceKey[];
   /** Ids of agents by role: `answering`, `failing`, `slow`, … */
-  readonly agents: AgentIds;
+  readonly agents: Reference["agents"];
   /** The secret with which clients sign requests. */
   readonly signingSecret: string;
   /** The server's time, in Unix milliseconds. */

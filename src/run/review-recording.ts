@@ -78,7 +78,8 @@ const unusableClock: ClockControl = {
 /** Pretends one outage at an unknown time: the server may have been restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
-const noExchange: Exchange = {
+/** Stands for an exchange that was never sent. */
+export const noExchange: Exchange = {
   id: "",
   key: null,
   request: { method: "GET", url: "", headers: [], body: { kind: "none" } },

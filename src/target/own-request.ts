@@ -135,7 +135,9 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
   });
 
 /** Returns the fields of a role's own request for load: a role assignment, or what its agent needs. */
-export function roleRequestsOf(target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">): RoleRequests {
+export function roleRequestsOf(
+  target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
+): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {
   const own = target.ownRequests.map(({ role, agent, body }): [string, RoleAssignment] => [
     role,
     { agent, body: { ...body, ...queryOfLoad(body) }, path: null },
@@ -147,5 +149,3 @@ export function roleRequestsOf(target: Pick<Target, "ownRequests" | "roleAssignm
 
 const queryOfLoad = ({ query }: Fields): Fields =>
   typeof query === "string" ? { query: query.replaceAll(queryPlaceholder, "hello") } : {};
-
-type RoleRequests = Partial<Readonly<Record<AgentRole, RoleAssignment>>>;

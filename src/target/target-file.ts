@@ -52,19 +52,18 @@ export interface NetworkFlags {
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
-export interface ParseContext {
-  readonly folder: string;
-  readonly networkFlags: NetworkFlags;
+interface ParseContext {
+  /** Folder to which file names are relative. Default: the working directory. */
+  readonly folder?: string;
+  readonly networkFlags?: NetworkFlags;
 }
-
-export const defaultParseContext: ParseContext = { folder: ".", networkFlags: noNetworkFlags };
 
 /** Creates a target from an object that has the form of a target file. `where` names its source in messages. */
 export function targetFromObject(
   raw: unknown,
   where: string,
   environment: EnvironmentVariables,
-  { folder, networkFlags }: ParseContext = defaultParseContext,
+  { folder = ".", networkFlags = noNetworkFlags }: ParseContext = {},
 ): Target {
   const variables = variablesOfKeys(raw);
   const parsed = targetFileSchema.safeParse(insertVariables(raw, where, environment));

@@ -211,22 +211,10 @@ export const defaultTargetTraits = {
   callSecrets: [],
 } as const satisfies Partial<Target>;
 
-const isRestricted = ({
-  scope,
-  agents,
-  allowedIps,
-  expiresInSeconds,
-  nearQuota,
-  tokensPerMonth,
-  signed,
-}: TargetKey): boolean =>
-  scope !== null ||
-  agents !== null ||
-  allowedIps !== null ||
-  expiresInSeconds !== null ||
-  nearQuota ||
-  tokensPerMonth !== null ||
-  signed;
+function isRestricted({ signed, nearQuota, ...key }: TargetKey): boolean {
+  const restrictions = [key.scope, key.agents, key.allowedIps, key.expiresInSeconds, key.tokensPerMonth];
+  return signed || nearQuota || restrictions.some((each) => each !== null);
+}
 
 /** Returns the agent that plays a role, and the request that makes it do so; `null` if no agent does. */
 export function roleAssignmentOf(
@@ -250,20 +238,12 @@ export function describeRoles(
   const own = target.ownRequests
     .filter(({ role, agent }) => target.agents[role] === agent)
     .map(({ role, agent, body }): [string, RoleAssignment] => [role, { agent, body, path: null }]);
-  const described = [...own, ...Object.entries(target.roleAssignments)].map(
-    ([role, { agent, body, path }]): [string, string] => [
-      role,
-      [
-        agent,
-        ...(path === null ? [] : [`at ${path}`]),
-        ...(isEmpty(body) ? [] : [`asked with ${JSON.stringify(body)}`]),
-      ].join(" "),
-    ],
-  );
+  const described = [...own, ...Object.entries(target.roleAssignments)].map(([role, { agent, body, path }]) => {
+    const asked = Object.keys(body).length === 0 ? [] : [`asked with ${JSON.stringify(body)}`];
+    return [role, [agent, ...(path === null ? [] : [`at ${path}`]), ...asked].join(" ")] as const;
+  });
   return { ...target.agents, ...Object.fromEntries(described) };
 }
-
-const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
 /** Returns the first key that the target accepts only with signed requests; `null` if there is none. */
 export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>

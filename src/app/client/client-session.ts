@@ -7,7 +7,7 @@ import type { TroubleName } from "../../gateway/trouble.ts";
 import { planTrouble } from "../../gateway/trouble-plan.ts";
 import type { ClientSession } from "../../run/party-session.ts";
 import { SkipError, TargetUnavailable } from "../../run/skip-reason.ts";
-import { type CommandLine, type CommandOptions, type EndedCommand, runCommand } from "./run-command.ts";
+import { type CommandLine, type EndedCommand, runCommand } from "./run-command.ts";
 
 export interface ClientSettings {
   readonly command: CommandLine;
@@ -16,7 +16,6 @@ export interface ClientSettings {
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;
-  /** Time limit of each run of the command. A command that takes longer is ended. */
   readonly timeoutMs: number;
   readonly showsOutput: boolean;
   /** Largest `retry_after` in the errors that the harness makes as trouble, in seconds. Default: 3. */
@@ -34,13 +33,11 @@ interface SessionTools {
   readonly onUnstartable: (error: UsageError) => void;
 }
 
-/** The command runs at most this many times under trouble. */
 const maxRuns = 40;
 /** Runs under trouble stop starting after 5 minutes, or 6 times the duration of the run without trouble. */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 
-/** Creates the functions that run a client's command against the gateway, without trouble and under trouble. */
 export function createClientSession(settings: ClientSettings, tools: SessionTools): ClientSession {
   let plain: { readonly calls: readonly ClientCall[]; readonly durationMs: number } = { calls: [], durationMs: 0 };
 
@@ -63,12 +60,8 @@ export function createClientSession(settings: ClientSettings, tools: SessionTool
   const runTroubled: ClientSession["runTroubled"] = async () => {
     const { troubles: names, seed, maxRetryAfterSeconds } = settings;
     if (names.length === 0) throw new SkipError("trouble is switched off");
-    const plan = planTrouble({
-      names,
-      seed,
-      plain: plain.calls,
-      ...(maxRetryAfterSeconds && { maxRetryAfterSeconds }),
-    });
+    const bound = maxRetryAfterSeconds === undefined ? {} : { maxRetryAfterSeconds };
+    const plan = planTrouble({ names, seed, plain: plain.calls, ...bound });
     const runs: CommandRun[] = [];
     const untilMs = performance.now() + Math.max(maxTroubledMs, plain.durationMs * maxTroubledRatio);
     while (runs.length < maxRuns && performance.now() < untilMs && !tools.signal.aborted) {
@@ -89,23 +82,15 @@ async function runCommandOnce(
   { gateway, record, signal, onUnstartable }: SessionTools,
 ): Promise<{ readonly run: CommandRun; readonly command: EndedCommand }> {
   gateway.begin(choose);
-  const ended = await runOrReportUnstartable({ command, environment, timeoutMs, signal, showsOutput }, onUnstartable);
-  const calls = await gateway.finish();
-  for (const { exchange } of calls) record(exchange);
-  return { run: { stage, calls, end: ended.end }, command: ended };
-}
-
-async function runOrReportUnstartable(
-  options: CommandOptions,
-  onUnstartable: SessionTools["onUnstartable"],
-): Promise<EndedCommand> {
-  try {
-    return await runCommand(options);
-  } catch (error) {
+  const options = { command, environment, timeoutMs, signal, showsOutput };
+  const ended = await runCommand(options).catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;
     onUnstartable(error);
     throw new TargetUnavailable(error.message);
-  }
+  });
+  const calls = await gateway.finish();
+  for (const { exchange } of calls) record(exchange);
+  return { run: { stage, calls, end: ended.end }, command: ended };
 }
 
 /** Describes how a command failed, such as `ended with exit code 1`. Returns `null` if it succeeded. */

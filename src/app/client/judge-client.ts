@@ -183,7 +183,6 @@ const acceptsBothSignatures: Patch = {
   }),
 };
 
-/** Starts the reference server for testing a client. It has one enterprise key, which is generated anew each time. */
 export function startClientServer(): Promise<Reference> {
   const key: ReferenceKey = {
     name: "client key",

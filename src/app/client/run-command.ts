@@ -47,7 +47,6 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Only this many characters at the end of a command's output are kept. */
 const maxOutputChars = 4000;
 /** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
 const terminationGraceMs = 1000;

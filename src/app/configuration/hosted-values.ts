@@ -87,7 +87,6 @@ async function observeFile(file: ConfigurationFile, listing: Exchange, client: C
   });
 }
 
-/** Finds the agent of a configuration file in the list, by its id or else by its name. */
 function listItemOf(file: ConfigurationFile, listing: Exchange): unknown {
   const data = getPath(envelopeContent(bodyJson(listing)), "data");
   const items: readonly unknown[] = Array.isArray(data) ? data : [];

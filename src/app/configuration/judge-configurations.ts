@@ -1,3 +1,4 @@
+import { getPath } from "../../base/json.ts";
 import { type Place, notationOf, parseSource, type Source } from "../../base/source/source.ts";
 import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { type FileFinding, formatPath } from "../../rules/configuration/finding.ts";
@@ -9,16 +10,13 @@ import { NotARegularFile, readRegularFile } from "../../base/read-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** Observations of the values that a target shows for agents of configuration files, and the number of requests sent. */
 export interface HostedObservations {
   readonly findings: readonly ReportFinding[];
   readonly requests: number;
 }
 
-/** The requirement set from which on checks of configuration files count. */
 const firstRequirementSet = "1.2";
 
-/** Judges agent configuration files, and returns one report on all of them. Sends nothing. */
 export function judgeConfigurations(
   files: readonly ConfigurationFile[],
   started: Date,
@@ -82,8 +80,8 @@ const filePlace = (file: string, place: Place) => ({ file, line: place.line, col
 function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {
-    const id = agentIdOf(source.value);
-    if (id === null) return [];
+    const id = getPath(source.value, "agent_id");
+    if (typeof id !== "string") return [];
     const first = known.get(id);
     known.set(id, first ?? name);
     if (first === undefined || first === name) return [];
@@ -102,11 +100,6 @@ function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[
       },
     ];
   });
-}
-
-function agentIdOf(value: unknown): string | null {
-  if (typeof value !== "object" || value === null || !("agent_id" in value)) return null;
-  return typeof value.agent_id === "string" ? value.agent_id : null;
 }
 
 /** A parsed agent configuration file. `name` is the path as the user gave it. */

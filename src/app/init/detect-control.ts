@@ -4,7 +4,6 @@ import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { HttpCall, ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/test-control.ts";
 
-/** Access to a target's test control, by which a test advances its clock or issues keys. */
 export interface ControlAccess {
   readonly baseUrl: string;
   readonly token: string;
@@ -31,7 +30,6 @@ export async function detectControl({ baseUrl, token, variable, network }: Contr
   }
 }
 
-/** Returns the parts of a target file that use a test control. `token` is a reference such as `${CONTROL_TOKEN}`. */
 function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string, token: string): ControlParts {
   const callOf = (path: string, body: HttpCall["body"]): HttpCall => ({
     method: "POST",

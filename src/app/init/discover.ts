@@ -50,7 +50,6 @@ export interface InitDiscoveryOptions {
   readonly onWait: (ms: number, why: string) => void;
 }
 
-/** Finds the agents of a target, their health and the tier of its key. Sends only GET requests. */
 export async function discoverForInit({ messages, ...options }: InitDiscoveryOptions): Promise<InitDiscovery> {
   const { target, key, signal } = options;
   try {
@@ -60,7 +59,7 @@ export async function discoverForInit({ messages, ...options }: InitDiscoveryOpt
       if (discovered.kind !== "ready")
         return signal.aborted ? interruptedResult : { ...discovered, sentence: messages.reason(discovered.sentence) };
       const responses = await requestDetails(client, discovered);
-      const found = describeResponses({ ...responses, tier: pacer.detectedTier(key) });
+      const found = describeResponses(responses, pacer.detectedTier(key));
       return { kind: "found", target: found, requests: recorder.sent() };
     });
   } catch (error) {
@@ -76,22 +75,17 @@ export async function discoverForInit({ messages, ...options }: InitDiscoveryOpt
 
 async function requestDetails(client: Client, { discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
   const list = await client.send("GET", `/agents?page=1&limit=${maxListedAgents}`);
+  // The response shows how the target formats errors.
   const unknownPath = await client.send("GET", "/no-such-path");
   const health = new Map<string, Exchange>();
   for (const id of agentIds(bodyJson(list)).slice(0, maxHealthRequests)) health.set(id, await client.health(id));
   return { list, usage: discovery.usage, unknownPath, health };
 }
 
-interface DiscoveryResponses {
-  readonly list: Exchange;
-  readonly usage: Exchange;
-  /** The response to a GET of `/no-such-path`, which shows how the target formats errors. */
-  readonly unknownPath: Exchange;
-  readonly health: ReadonlyMap<string, Exchange>;
-  readonly tier: string | null;
-}
-
-function describeResponses({ list, usage, unknownPath, health, tier }: DiscoveryResponses): DiscoveredTarget {
+function describeResponses(
+  { list, usage, unknownPath, health }: Awaited<ReturnType<typeof requestDetails>>,
+  tier: string | null,
+): DiscoveredTarget {
   const items = itemsOf(bodyJson(list));
   const total = getPath(envelopeContent(bodyJson(list)), "pagination", "total");
   const ids = agentIds(bodyJson(list));

@@ -53,7 +53,6 @@ export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, str
 /** Paths of the batch and operation endpoints. Only the user knows them, because the document does not define them. */
 export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
-/** The answers that the user gives after discovery. */
 export interface AnswersAfterDiscovery {
   readonly agents: ChosenAgents;
   readonly prompts: KnownPrompts;

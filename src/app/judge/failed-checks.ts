@@ -21,7 +21,6 @@ export interface FailedChecks {
 
 const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || finding.outcome === "error";
 
-/** Whether a check was broken, or the harness failed to judge it. */
 export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
 
 /**

@@ -17,7 +17,6 @@ import { withControlParts } from "../../target/test-control.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
 export interface RunEvents {
-  /** Called with the target before the run sends its first request. */
   readonly onStart?: (target: Target) => void;
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;

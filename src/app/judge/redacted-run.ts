@@ -56,13 +56,11 @@ export async function runAndRedact(
   return redactRun(result, { requirements, started, unselected, messages, ...statedFactsOf(options) }, options);
 }
 
-/** The target whose secrets to redact, and the signal that ends its run early. */
 interface RedactionContext {
   readonly target: Target;
   readonly signal?: AbortSignal;
 }
 
-/** Assembles the report of a run, and removes every secret from the report and the evidence. */
 export function redactRun(result: RunResult, facts: RunReportFacts, options: RedactionContext): RedactedRun {
   try {
     return redactResult(result, facts, options);

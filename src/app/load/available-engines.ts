@@ -16,7 +16,6 @@ export interface AvailableEngines {
   readonly missing: (engine: EngineName) => SkipText | null;
 }
 
-/** Finds the installed load engines. autocannon is a dependency of this package, and k6 is optional. */
 export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
   return problem === null

@@ -11,7 +11,6 @@ import { type Target, withDetectedTier } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
-/** The target with its agents and the tier of its key, or the reason why no load can be sent. */
 export type LoadDiscovery =
   | {
       readonly kind: "ready";
@@ -61,7 +60,6 @@ export async function discoverForLoad(
   }
 }
 
-/** Finds an agent that answers, and the tier of the key. If that fails, returns the reason why no load can be sent. */
 async function discoverAgentAndTier(
   target: Target,
   client: Client,

@@ -15,7 +15,6 @@ import { referenceTiers } from "../../reference/keys.ts";
 /** The server, keys and clock of load trials. The caller must call `close`. */
 export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
-/** How long to wait, after the load of a trial, for webhook deliveries that have not arrived yet. */
 const deliveryTimeoutMs = 15_000;
 
 /** Returns the rate limits of a tier on the embedded server. A scenario may define those of the enterprise tier. */

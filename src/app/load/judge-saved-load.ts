@@ -30,34 +30,26 @@ export function judgeSavedLoad(
   requirements: RequirementSet = newestRequirements,
 ): ReportDocument {
   const kept = judgeSavedEvidence(paths, clocksApartMs);
-  return { report: savedLoadReport(kept, requirements), evidence: null, load: evidenceOf(kept) };
+  return {
+    report: savedLoadReport(kept, requirements),
+    evidence: null,
+    load: new Map(kept.map(({ file, evidence }) => [file, evidence])),
+  };
 }
-
-const evidenceOf = (kept: readonly SavedTrialOutcome[]): Map<string, LoadEvidence> =>
-  new Map(
-    kept.flatMap(({ outcome, file }): [string, LoadEvidence][] =>
-      outcome.kind === "skipped" || outcome.evidence === null ? [] : [[file, outcome.evidence]],
-    ),
-  );
 
 /** The evidence does not name its target. */
 function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
-  const spans = kept.flatMap(({ outcome }) => {
-    if (outcome.kind === "skipped" || outcome.evidence === null) return [];
-    const { startedAt, durationMs } = outcome.evidence;
-    return [{ fromMs: Date.parse(startedAt), toMs: Date.parse(startedAt) + durationMs }];
-  });
-  const stopped = kept.flatMap(({ outcome }) =>
-    outcome.kind === "judged" && outcome.evidence.stopped !== null ? [outcome.evidence.stopped] : [],
-  );
+  const startsMs = kept.map(({ evidence }) => Date.parse(evidence.startedAt));
+  const endsMs = kept.map(({ evidence }) => Date.parse(evidence.startedAt) + evidence.durationMs);
+  const stopped = kept.flatMap(({ outcome, evidence }) => (outcome.kind === "judged" ? (evidence.stopped ?? []) : []));
   return assembleLoadReport(
     kept.map(({ outcome }) => outcome),
     {
       requirements,
       target: { name: "kept load evidence", baseUrl: "", tiers: {} },
-      started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
-      finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),
+      started: new Date(Math.min(...startsMs)),
+      finished: new Date(Math.max(...endsMs)),
       waitedMs: 0,
       end: runEndFromReason(stopped[0] ?? null),
       fileOf: (trial) => files.get(trial) ?? "",
@@ -68,6 +60,7 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
 /** The judgement of one trial's saved evidence, and the name of its first evidence file. */
 export interface SavedTrialOutcome {
   readonly outcome: TrialResult;
+  readonly evidence: LoadEvidence;
   readonly file: string;
 }
 
@@ -91,11 +84,10 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
         line`${file} is of the scenario ${JSON.stringify(evidence.scenario)}, which this version does not know.`,
       );
     const trial = { scenario, tier: evidence.tier ?? "enterprise", engine: evidence.engine };
-    return { outcome: judgeTrial(trial, evidence), file };
+    return { outcome: judgeTrial(trial, evidence), evidence, file };
   });
 }
 
-/** Lists the load evidence files in a report's folder. If `path` is a file, returns `path` alone. */
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
@@ -131,10 +123,8 @@ function evidenceFromLog(text: string, file: string): LoadEvidence {
 
 function mergeFiles(members: readonly EvidenceFile[], clocksApartMs: number): LoadEvidence {
   try {
-    return mergeEvidence(
-      members.map(({ evidence }) => evidence),
-      clocksApartMs,
-    );
+    const parts = members.map(({ evidence }) => evidence);
+    return mergeEvidence(parts, clocksApartMs);
   } catch (error) {
     const files = members.map(({ file }) => file).join(", ");
     throw new UsageError(line`${files}: ${messageOf(error)}`);

@@ -55,7 +55,6 @@ const missingRequirementReason = ({ scenario }: LoadTrial, missing: SkipText): N
   missing,
 });
 
-/** Returns the k6 version in `k6/go.mod`, such as `v2.0.0`. */
 function pinnedVersion(): string {
   const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(packageText("k6/go.mod"))?.[1];
   if (found === undefined) throw new Error("k6/go.mod names no version of go.k6.io/k6/v2");

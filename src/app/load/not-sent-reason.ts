@@ -28,7 +28,6 @@ export type NotSentReason =
   | { readonly kind: "interrupted" }
   | { readonly kind: "not agreed" };
 
-/** Thrown if no load can be sent because of its parameters. Nothing was sent before. */
 export class UnsendableLoadError extends UsageError {
   readonly reason: NotSentReason;
 

@@ -29,7 +29,6 @@ export interface LoadParameters {
   readonly requirements: RequirementSet;
 }
 
-/** Default parameters: the default scenarios on every tier, each with its preferred engine, without a limit of requests. */
 export const defaultLoadParameters: LoadParameters = {
   scenarios: [],
   engine: "first",
@@ -39,7 +38,6 @@ export const defaultLoadParameters: LoadParameters = {
   requirements: newestRequirements,
 };
 
-/** The trials of a load, in order. In each, one engine sends one scenario with a key of one tier. */
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
@@ -53,7 +51,6 @@ export interface LoadPlan {
 export interface LoadPreview {
   /** Base URL of the target. `null`: the embedded server. */
   readonly baseUrl: string | null;
-  /** Names of the keys that send the load. Empty for the embedded server, which creates new keys. */
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
   /** Total time that keys pause between trials, in seconds. */
@@ -129,7 +126,6 @@ function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys
 /** How long a key pauses between two trials, so that no earlier request counts in a minute window. */
 const keyPauseSeconds = 61;
 
-/** Summarizes a planned load for the user, without the trials that will be skipped. */
 export function previewLoad(
   plan: LoadPlan,
   target: Target | null,

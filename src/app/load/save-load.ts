@@ -22,10 +22,7 @@ export interface RedactedLoad {
 }
 
 /** Collects the results of load trials. `add` writes a trial's evidence at once; `finish` writes the report. */
-export interface LoadWriter {
-  readonly add: (outcome: TrialResult) => void;
-  readonly finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">) => RedactedLoad;
-}
+export type LoadWriter = ReturnType<typeof openLoadWriter>;
 
 /**
  * Creates a writer for the results of a load. The target `null` stands for the embedded server.
@@ -38,7 +35,7 @@ export function openLoadWriter(
   wantedFolder: string | null,
   requirements: RequirementSet,
   onProblem: (sentence: string) => void,
-): LoadWriter {
+) {
   const { deep: redact } = redactorWithAlteredKeys(target === null ? [] : secretsOf(target));
   const outcomes: TrialResult[] = [];
   const load = new Map<string, LoadEvidence>();
@@ -52,7 +49,7 @@ export function openLoadWriter(
     folder = written.folder ?? folder;
   };
   return {
-    add: (outcome) => {
+    add: (outcome: TrialResult): void => {
       outcomes.push(outcome);
       if (outcome.kind === "skipped" || outcome.evidence === null) return;
       const file = evidenceFileOf(outcome.trial);
@@ -63,7 +60,7 @@ export function openLoadWriter(
       // The evidence is written at once, so that a crash during a later trial does not lose it.
       write(file, text);
     },
-    finish: (occasion) => {
+    finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">): RedactedLoad => {
       const report = redact(
         assembleLoadReport(outcomes, {
           ...occasion,

@@ -131,7 +131,6 @@ type PlannedLoad =
     }
   | NotSent;
 
-/** Checks the load parameters, discovers missing facts about the target, and plans the trials. */
 async function discoverAndPlan(
   parameters: LoadParameters,
   named: Target | null,

@@ -12,7 +12,6 @@ import { roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../..
 import { controlTrialClock } from "./trial-clock.ts";
 import { watchForDisturbances } from "./trial-disturbances.ts";
 
-/** The rate limits of a tier, and the one or two keys of this tier that send the load. */
 export interface TierKeys {
   readonly tier: TierName;
   readonly limits: TierLimits;

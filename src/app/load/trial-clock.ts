@@ -66,17 +66,10 @@ const advanceIntervalMs = 100;
 const maxLagMs = 10_000;
 
 /** A test clock that the harness advances along with real time until `stop`, because it stands still by itself. */
-export interface FollowingClock {
-  /** The largest lag behind real time so far, in milliseconds. */
-  readonly lagMs: () => number;
-  /** Why the clock did not keep up with real time; `null` if it did. */
-  readonly problem: () => string | null;
-  /** Stops advancing the clock. Resolves when an advance that is under way has ended. */
-  readonly stop: () => Promise<void>;
-}
+export type FollowingClock = ReturnType<typeof followRealTime>;
 
 /** Makes a test clock follow real time: every 100 ms, advances it by the real time that has passed. */
-export function followRealTime(clock: ClockControl, timers: Timers = machineTimers): FollowingClock {
+export function followRealTime(clock: ClockControl, timers: Timers = machineTimers) {
   const startedMs = timers.now();
   const end = new AbortController();
   let advancedMs = 0;
@@ -102,14 +95,17 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   const running = run();
   const lagMs = (): number => Math.max(maxMs, currentLagMs());
   return {
+    /** Returns the largest lag behind real time so far. */
     lagMs,
-    problem: () => {
+    /** Returns why the clock did not keep up with real time; `null` if it did. */
+    problem: (): string | null => {
       const worstMs = lagMs();
       if (worstMs <= maxLagMs) return null;
       const cause = failure === null ? "" : ` (${failure})`;
       return `the target's test clock lagged behind by ${formatDuration(Math.round(worstMs))}, though it was moved along with real time${cause}`;
     },
-    stop: async () => {
+    /** Stops advancing the clock. Resolves when an advance that is under way has ended. */
+    stop: async (): Promise<void> => {
       end.abort();
       await running;
     },

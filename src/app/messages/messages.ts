@@ -129,7 +129,6 @@ const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {
   },
 };
 
-/** Returns the hint for a missing requirement of a probe: the line of the target file that would meet it. */
 export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
   if (isEventNeed(need))
     return {

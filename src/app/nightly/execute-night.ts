@@ -97,21 +97,13 @@ async function sendNightLoad(plan: NightPlan, run: ReportDocument, opened: Prepa
   const { document: load } = await opened.sendTrials(opened.trials, reportPartFolder(plan, "load"));
   const first = nightFromReports({ id, run: run.report, load: load.report });
   const again = signal.aborted ? [] : trialsWithIds(opened.trials, loadsToConfirm(before, first));
-  const second = again.length === 0 ? [] : await repeatTrials(plan, opened, again);
+  if (again.length === 0) return { night: first, run, unjudged: null, load, noLoad: null, interrupted: signal.aborted };
+  plan.view.again(again);
+  const { document } = await opened.sendTrials(again, reportPartFolder(plan, "second"));
+  const second = (document.report.load?.runs ?? []).map(nightLoadOf);
   return { night: { ...first, second }, run, unjudged: null, load, noLoad: null, interrupted: signal.aborted };
 }
 
-async function repeatTrials(
-  plan: NightPlan,
-  opened: PreparedLoad,
-  trials: readonly LoadTrial[],
-): Promise<Night["second"]> {
-  plan.view.again(trials);
-  const { document } = await opened.sendTrials(trials, reportPartFolder(plan, "second"));
-  return (document.report.load?.runs ?? []).map(nightLoadOf);
-}
-
-/** Returns the trials with the given ids. Their results were worse than on earlier nights, so they are repeated. */
 function trialsWithIds(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialIdText));
   return trials.filter(({ scenario, tier, engine }) =>
@@ -161,18 +153,15 @@ const reportPartFolder = ({ history, id }: NightPlan, part: "run" | "load" | "se
 export interface NightEvents {
   /** Called before the run with the entries of the history that cannot be used, possibly none. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
-  /** Callbacks that report the progress of the run. `done` is the last call. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
   /** Called when the night is judged, before it is saved: the verdict is then shown even if the disk is full. */
   readonly judged?: (night: JudgedNight) => void;
-  /** Called before load trials are repeated whose results were worse than on earlier nights. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
 /** Options of a night: a run, and then a load. `maxRequests` limits both together. With `readOnly`, no load is sent. */
 export interface RunNightOptions extends RunScope {
-  /** Folder of the history, which is created if it is missing. */
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];

@@ -12,7 +12,6 @@ import { type DamagedNight, type Night, type NightHistory, nightSchema } from ".
 import { contradictionIn } from "../../report/model/contradictions.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
-/** Returns the folder with one file for each night of a history. The nights' full reports are in another folder. */
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
 
@@ -62,12 +61,10 @@ function readEntry(folder: string, name: string, nowMs: number): NightEntry {
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
-/** Removes the full reports of a night. The night itself stays in the history. */
 export const removeReports = (folder: string, id: string): void =>
   rmSync(reportFolder(folder, id), { recursive: true, force: true });
 
 export interface Retention {
-  /** Maximum number of nights that the history keeps. */
   readonly nights: number;
   /** Maximum number of nights whose full reports the history keeps. */
   readonly reports: number;

@@ -30,7 +30,6 @@ export interface PlanRow {
   readonly requests: number;
   /** Estimated number of agent executions. Higher if usage requests do not count: then invokes exhaust limits. */
   readonly executions: number;
-  /** Longest time that the probe itself waits, in seconds. */
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;
   readonly checks: readonly string[];
@@ -119,7 +118,6 @@ export interface KeyRow {
   readonly waitSeconds: number;
 }
 
-/** Sums the requests and waits of each key, including the requests of discovery. */
 export function keyRows(
   rows: readonly PlanRow[],
   discovery: { readonly key: string; readonly requests: number },

@@ -66,14 +66,8 @@ const isRunBound = (needs: Enabler): boolean =>
 /** A run sends up to 15 % more requests than planned: refused and health requests use up no rate limit. */
 const unplannedRequestsFactor = 1.15;
 
-/** Requests and executions for generated requests. `tested`: results of earlier probes that use up a limit. */
-interface RemainingBudget {
-  readonly left: { readonly requests: number; readonly executions: number };
-  readonly tested: readonly LimitTest[];
-}
-
-/** Subtracts the cost of each earlier probe from the bounds, and skips a probe that costs more than is left. */
-function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput): RemainingBudget {
+/** Returns the bounds that earlier probes leave, without those that cost too much, and which limits these tested. */
+function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput) {
   const { maxRequests, maxExecutions, discoveryRequests, short } = input;
   let left = { requests: maxRequests - discoveryRequests, executions: maxExecutions ?? Number.POSITIVE_INFINITY };
   const tested: LimitTest[] = [];

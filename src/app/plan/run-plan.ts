@@ -159,7 +159,6 @@ function withAgentPlaceholders(target: Target): Target {
 const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
   stages.flatMap((stage) => planned.filter(({ probe }) => probe.stage === stage));
 
-/** Maximum number of invokes that discovery sends to find a listed agent that answers. */
 const maxDiscoveryInvokes = 2;
 
 function plannedDiscovery(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {

@@ -166,11 +166,6 @@ const maxSearchedMinutes = 24 * 60;
 /** The search starts below the wait of a run that may wait for a day, and so makes optional waits, too. */
 const searchMarginMinutes = 2;
 
-interface VirtualSleep {
-  readonly untilMs: number;
-  readonly wake: () => void;
-}
-
 /** Virtual time advances once no new sleep has started for this many turns of the event loop. */
 const idleTurns = 3;
 
@@ -178,7 +173,7 @@ const idleTurns = 3;
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;
-  const sleepers: VirtualSleep[] = [];
+  const sleepers: { readonly untilMs: number; readonly wake: () => void }[] = [];
 
   const wakeNext = async (): Promise<void> => {
     isWaking = true;

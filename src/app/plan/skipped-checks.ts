@@ -35,7 +35,6 @@ export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   return found;
 }
 
-/** Groups the checks that a run would skip by their missing requirement, the largest group first. */
 export function groupSkippedChecks(
   planned: readonly PlannedProbe[],
   checks: ReadonlyMap<Probe, readonly string[]>,

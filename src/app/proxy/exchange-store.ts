@@ -3,7 +3,6 @@ import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.t
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
-/** Maximum number of exchanges of the same kind to keep, even if none shows a breach. */
 const maxKeptPerKind = 3;
 /** From this number of kept exchanges on, no more are kept that show the same broken check. */
 const maxKeptPerBreach = 5;
@@ -31,7 +30,6 @@ export function createExchangeStore() {
       kinds.set(kind, count + 1);
       keep(exchange);
     },
-    /** Keeps the exchanges that show a broken check, unless at least 5 were kept for it. */
     keepProof: (check: string, proofs: readonly Exchange[]): void => {
       const count = shown.get(check) ?? 0;
       if (count >= maxKeptPerBreach) return;

@@ -7,7 +7,6 @@ import { isRequirementSet, newestRequirements } from "../../spec/requirements.ts
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { type ProxyReports, startTrafficJudge } from "./traffic-judge.ts";
 
-/** Options of the thread that judges a proxy's traffic. They are plain data, which Node copies to the thread. */
 export interface JudgeWorkerData {
   readonly baseUrl: string;
   readonly startedUnixMs: number;

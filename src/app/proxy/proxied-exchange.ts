@@ -6,7 +6,6 @@ import { readStream } from "../../wire/stream-reader.ts";
 import { decompressBody, headerValue, isStream, streamBounds, unrecordedBody } from "../recording/har-body.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
 
-/** Converts a request and response that passed the proxy into an exchange to judge, or returns why it is not judged. */
 export function toExchange(forwarded: ForwardedExchange, id: string): Exchange | LeftOutReason {
   const { method, url, requestHeaders, requestBody, sentMs, head, end, endMs } = forwarded;
   if (end.kind === "no response") return "own response";

@@ -23,13 +23,8 @@ export interface ProxyOptions {
   readonly onBreach: (check: string, actual: string) => void;
 }
 
-export interface JudgingProxy {
-  /** The base URL that clients use in place of the server's. */
-  readonly baseUrl: string;
-  readonly count: () => number;
-  /** Stops the proxy, and returns two reports: one on the server, and one on its clients. */
-  readonly finish: () => Promise<ProxyReports>;
-}
+/** A running proxy that judges the traffic through it. */
+export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** Maximum number and total size of exchanges that wait for the judging thread. Further ones are only counted. */
 const maxWaitingExchanges = 6000;
@@ -39,7 +34,7 @@ const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
 
 /** Starts a proxy that judges the traffic in a separate thread. Throws Node's error if it cannot listen. */
-export async function startProxy(options: ProxyOptions): Promise<JudgingProxy> {
+export async function startProxy(options: ProxyOptions) {
   const { baseUrl, network, host, port, tls } = options;
   const startedUnixMs = performance.timeOrigin + performance.now();
   const now = (): number => performance.timeOrigin + performance.now() - startedUnixMs;
@@ -60,9 +55,11 @@ export async function startProxy(options: ProxyOptions): Promise<JudgingProxy> {
       },
     });
     return {
+      /** The base URL that clients use in place of the server's. */
       baseUrl: forwarder.origin + pathname,
-      count: () => count,
-      finish: async () => {
+      count: (): number => count,
+      /** Stops the proxy, and returns two reports: one on the server, and one on its clients. */
+      finish: async (): Promise<ProxyReports> => {
         await forwarder.close();
         return judge.finish();
       },

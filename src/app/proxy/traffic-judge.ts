@@ -26,7 +26,6 @@ import { toExchange } from "./proxied-exchange.ts";
 import { planProbes, type ProbeRun } from "../../run/plan/plan.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 
-/** The reports that a proxy makes: on the server, and on its clients. */
 export interface ProxyReports {
   readonly server: SavedRun;
   readonly client: SavedRun;
@@ -112,7 +111,6 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     if (own.length > maxSamplesPerKey) own.splice(0, maxSamplesPerKey / 2);
   };
   return {
-    /** Adds exchanges. Judges all waiting ones once there are enough for a batch. */
     add: async (all: readonly ForwardedExchange[]): Promise<void> => {
       all.forEach(add);
       if (batch.length >= minBatchSize) await judgeBatch();

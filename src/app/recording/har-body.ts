@@ -44,7 +44,6 @@ export function readResponseBody(content: unknown, status: number, headers: read
 export const isStream = (headers: readonly Header[]): boolean =>
   /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
 
-/** Maximum number of events to read from a stream, and maximum length of one event. */
 export const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
 
 export function readRequestBody(request: unknown, headers: readonly Header[]): HarBody {
@@ -190,11 +189,6 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-interface TimedResponse {
-  readonly answer: Answered;
-  readonly times: HarTimes | null;
-}
-
 /** How much too early a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
@@ -202,7 +196,7 @@ const dateResolutionMs = 1000;
  * Returns how much later than recorded each response may have begun, because its request waited in the browser.
  * Compares the offset between `Date` and recorded time with the smallest one.
  */
-export function responseDelaysMs(answers: readonly TimedResponse[]): number[] {
+export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);
     return times === null || !times.mayBeLate || date === null ? null : date - times.headMs;

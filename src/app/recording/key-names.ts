@@ -108,7 +108,6 @@ function recordedKeyOf({ request, key }: Exchange): RecordedKey {
   return { kind: "shown", value };
 }
 
-/** Matches texts that recorders write in place of a secret, such as `***` or `[REDACTED]`. */
 const hiddenSecretPattern =
   /redact|remov|hidden|mask|saniti|censor|filtered|secret|omitted|\*{2,}|•|…|\.{3}|^x+$|^<.*>$|^\{.*\}$|^\[.*\]$|^\$/i;
 
@@ -146,7 +145,6 @@ export function withoutUsualSecrets(exchange: Exchange): Exchange {
   return { ...clean, answer: { ...answer, headers, body: cleanBody(answer.body) } };
 }
 
-/** Matches the names of JSON fields that hold secrets, such as the secret of a webhook. */
 const secretFieldName =
   /"((?:signing_|webhook_|client_)?secret|api_?key|access_token|refresh_token|password)"(\s*:\s*)"(?:[^"\\]|\\.)+"/gi;
 

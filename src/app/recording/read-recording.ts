@@ -18,7 +18,6 @@ export const maxRecordingBytes = 200 * 1024 * 1024;
 /** The content of a recorded file. Load evidence is only recognized here, because another function reads it. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
-/** Reads a file with recorded traffic: a HAR, `evidence.json`, or JSON lines of exchanges. */
 export function readRecordedFile(file: string): RecordedFile {
   const text = readBounded(file);
   const hasSeveralLines = /^\s*\{[^\n]*\}\s*\n\s*\{/.test(text);
@@ -63,7 +62,6 @@ function readBounded(file: string): string {
   }
 }
 
-/** Reads a file in which each line is an exchange, in the JSON form of `evidence.json`. */
 export function readExchangeLines(text: string, file: string): Recording {
   const exchanges = text.split("\n").flatMap((each, at): Exchange[] => {
     if (each.trim() === "") return [];

@@ -4,7 +4,6 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 
-/** Reasons why an exchange in a recording is not judged, with their texts in the report. */
 export const leftOutTexts = {
   "another server": "to another server, or outside the base URL",
   options: "OPTIONS, such as the preflight requests of browsers",
@@ -17,7 +16,6 @@ export const leftOutTexts = {
 
 export type LeftOutReason = keyof typeof leftOutTexts;
 
-/** Parts that a recording may lack of an exchange that is judged all the same, with their texts in the report. */
 export const missingPartTexts = {
   "no body": "bodies that were not recorded",
   "cut body": "bodies of which only a part was recorded",
@@ -35,9 +33,7 @@ export interface RecordedExchange {
   readonly gaps: readonly MissingPart[];
 }
 
-/** Traffic from a recorded file. It still contains secrets, such as API keys. */
 export interface Recording {
-  /** The format of the file, and the program that wrote it. */
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
@@ -45,7 +41,6 @@ export interface Recording {
   readonly facts: Omit<RecordingContents, "keys">;
 }
 
-/** Moves all times of an exchange by some milliseconds. */
 export function shiftExchange(exchange: Exchange, byMs: number): Exchange {
   const { sentMs, answer } = exchange;
   const endMs = answer.endMs + byMs;
@@ -61,7 +56,6 @@ export function shiftExchange(exchange: Exchange, byMs: number): Exchange {
   return { ...exchange, sentMs: sentMs + byMs, answer: shifted };
 }
 
-/** Counts how often each item occurs. */
 export function countEach<K>(items: Iterable<K>): Map<K, number> {
   const counts = new Map<K, number>();
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
@@ -93,7 +87,6 @@ function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl
   return { baseUrl: new URL(baseUrl).href.replace(/\/$/, ""), score };
 }
 
-/** Whether a URL is the base URL or a path below it, with or without a query. */
 export const isBelow = (url: string, baseUrl: string): boolean => {
   const { href } = new URL(url);
   return href.startsWith(`${baseUrl}/`) || href === baseUrl || href.startsWith(`${baseUrl}?`);

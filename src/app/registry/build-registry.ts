@@ -24,7 +24,6 @@ export type BuiltRegistry =
   | { readonly kind: "built"; readonly registry: Registry }
   | { readonly kind: "broken"; readonly problems: readonly RegistryProblem[] };
 
-/** Verifies every statement in the folder of a registry, and makes a static site of them. */
 export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistry> {
   const found = findStatements(options.registry);
   const verified = await Promise.all(found.vendors.map((vendor) => verifyStatements(vendor, options)));

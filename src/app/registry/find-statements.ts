@@ -14,7 +14,6 @@ export interface FoundStatement {
 
 export interface FoundVendor {
   readonly folder: string;
-  /** The vendor's list of keys; `null` if there is none. */
   readonly keys: string | null;
   readonly statements: readonly FoundStatement[];
 }
@@ -74,7 +73,6 @@ function vendorIn(registry: string, entry: Dirent): FoundStatements {
 /** Pull requests come from anybody, and a link could lead to any file of the machine that builds the site. */
 const notPlain = "is neither a file nor a folder, but a link or a device. Put the file itself there";
 
-/** Returns the path of the first entry that is neither a file nor a folder; `null` if there is none. */
 function specialFileIn(folder: string): string | null {
   const special = readdirSync(folder, { withFileTypes: true, recursive: true }).find(
     (each) => !each.isFile() && !each.isDirectory(),
@@ -82,7 +80,6 @@ function specialFileIn(folder: string): string | null {
   return special === undefined ? null : relative(folder, join(special.parentPath, special.name));
 }
 
-/** Returns the names of the statements among the entries of a vendor's folder, without `.json`. */
 const versionsIn = (entries: readonly Dirent[]): string[] =>
   entries
     .filter((each) => each.isFile() && each.name.endsWith(".json") && each.name !== keysFileName)

@@ -18,18 +18,13 @@ export interface VerifiedStatement {
   readonly entry: RegistryEntry;
 }
 
-export interface VerifiedStatements {
-  readonly statements: readonly VerifiedStatement[];
-  readonly problems: readonly RegistryProblem[];
-}
-
 export interface VerifyingOptions {
   readonly messages: PossibleMessages;
   readonly now: Date;
 }
 
 /** Verifies the statements of a vendor: each by his list of keys, and by the report next to it. The newest comes first. */
-export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions): Promise<VerifiedStatements> {
+export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions) {
   const keysPath = `${vendor.folder}/keys.json`;
   const name = await unlessBroken(keysPath, async () => nameIn(vendor));
   if ("reason" in name) return { statements: [], problems: [name] };

@@ -16,7 +16,6 @@ export interface DifferenceRow {
 export const hasSignificantDifference = (rows: readonly DifferenceRow[]): boolean =>
   rows.some(({ mark }) => mark === "significant");
 
-/** Compares a saved response with the response to the same request now. Returns a row for each property. */
 export function compareExchanges(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
   if (was.kind === "unanswered" || is.kind === "unanswered")
@@ -43,7 +42,6 @@ const differenceRow = (
   now,
 });
 
-/** Returns the status of a response as text, or the reason why there was no response. */
 export const statusText = ({ answer }: Exchange): string =>
   answer.kind === "answered" ? String(answer.status) : answer.reason;
 
@@ -66,17 +64,13 @@ const isUsuallyDifferent = (name: string): boolean =>
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [headersByName(was), headersByName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
-    const [before, after] = [kept.get(name), now.get(name)];
+    const [before = "absent", after = "absent"] = [kept.get(name), now.get(name)];
+    const isInBoth = kept.has(name) && now.has(name);
     const isOfInterface = rateLimitNames.has(name) || name === "content-type" || name === "retry-after";
-    if (before === undefined || after === undefined)
-      return differenceRow(
-        name,
-        before ?? "absent",
-        after ?? "absent",
-        isOfInterface ? "significant" : isUsuallyDifferent(name) ? "usual" : "value",
-      );
     const isOther = name === "content-type" && mediaType(before) !== mediaType(after);
-    return differenceRow(name, before, after, isOther ? "significant" : isUsuallyDifferent(name) ? "usual" : "value");
+    const isSignificant = isInBoth ? isOther : isOfInterface;
+    const usual = isUsuallyDifferent(name) ? "usual" : "value";
+    return differenceRow(name, before, after, isSignificant ? "significant" : usual);
   });
 }
 
@@ -115,7 +109,6 @@ function bodyText(body: Body): string {
   }
 }
 
-/** Compares two JSON values: their shapes, then the values at each common path. */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [flattenJson(before, name), flattenJson(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => differenceRow(path, kept, now, "significant"));
@@ -157,26 +150,12 @@ function firstEventRows(was: Answered, is: Answered): DifferenceRow[] {
     if (before === undefined || after === undefined) return [];
     const [kept, now] = [tryParseJson(before.data), tryParseJson(after.data)];
     const label = `event ${name ?? "message"}`;
-    if (kept === undefined || now === undefined)
-      return [
-        differenceRow(
-          label,
-          kept === undefined ? "not JSON" : "JSON",
-          now === undefined ? "not JSON" : "JSON",
-          "significant",
-        ),
-      ];
-    const code =
-      getPath(kept, "code") === getPath(now, "code")
-        ? []
-        : [
-            differenceRow(
-              `${label}.code`,
-              valueText(getPath(kept, "code")),
-              valueText(getPath(now, "code")),
-              "significant",
-            ),
-          ];
+    if (kept === undefined || now === undefined) {
+      const form = (json: unknown): string => (json === undefined ? "not JSON" : "JSON");
+      return [differenceRow(label, form(kept), form(now), "significant")];
+    }
+    const codes = [kept, now].map((json) => valueText(getPath(json, "code"))) as [string, string];
+    const code = codes[0] === codes[1] ? [] : [differenceRow(`${label}.code`, ...codes, "significant")];
     return [...code, ...jsonRows(kept, now, label).filter((each) => each.name !== `${label}.code`)];
   });
 }
@@ -192,11 +171,9 @@ export interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
   /** The types of values at each path, such as `string`. Here, a path has `[]` in place of an array index. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Paths of empty arrays, whose items have no known type. */
   readonly empty: ReadonlySet<string>;
 }
 
-/** Lists the values of a JSON value by their paths, which begin with `name`. */
 export function flattenJson(json: unknown, name: string): FlatJson {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();
@@ -223,7 +200,6 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A path at which two JSON values have different types. `kept` and `now` name these types. */
 export interface ShapeChange {
   readonly path: string;
   readonly kept: string;

@@ -17,7 +17,6 @@ export interface BaseUrlChange {
   readonly to: string;
 }
 
-/** Rebuilds a recorded request, so that it can be sent again. */
 export function rebuildRequest(kept: Exchange, move: BaseUrlChange, keys: ReplayKeys): OutgoingRequest {
   const { id, key, request } = kept;
   const headers = request.headers.map(([name, value]): Header => {
@@ -89,7 +88,6 @@ export interface KeySources {
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
-/** The API keys for a replay, by their names in the report, and all secrets to redact in its result. */
 export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
@@ -106,11 +104,8 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   if (sources.apiKey !== null && used.length > 1)
     throw new UseCaseError({
       kind: "one key of several",
-      names: joinFirst(
-        used.map((name) => sanitizeLine(name, 40)),
-        10,
-      ),
-      variables: variableNames([...names], sources),
+      names: joinFirst(used.map(shortName), 10),
+      variables: [...names].map((name) => sources.shellVariableOf(name) ?? name).join(", "),
     });
   const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
   const secrets = found.map(({ name, key }) => ({ name, value: key }));
@@ -127,23 +122,11 @@ const redactedKeyNames = ({ request }: Exchange): string[] =>
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
     .filter((name) => !name.endsWith(partMark));
 
-const variableNames = (names: readonly string[], { shellVariableOf }: KeySources): string =>
-  names.map((name) => shellVariableOf(name) ?? name).join(", ");
+const shortName = (name: string): string => sanitizeLine(name, 40);
 
-/** Environment variable for the API key if all requests of a report have the same key. */
 const singleKeyVariable = "CONFORMANCE_API_KEY";
 
-interface FoundKey {
-  readonly name: string;
-  readonly key: string;
-  readonly variable: string | null;
-}
-
-function findKey(
-  name: string,
-  isOnly: boolean,
-  { target, apiKey, environment, shellVariableOf }: KeySources,
-): FoundKey {
+function findKey(name: string, isOnly: boolean, { target, apiKey, environment, shellVariableOf }: KeySources) {
   const shown = sanitizeLine(name, 60);
   if (target !== null) {
     const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;

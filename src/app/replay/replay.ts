@@ -1,8 +1,7 @@
 import type { Network } from "../../base/network/network.ts";
-import type { Evidence } from "../../evidence/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
-import { partyOf, type Report } from "../../report/model/report.ts";
+import { partyOf } from "../../report/model/report.ts";
 import { readBaseUrl, isLoopback } from "../../target/base-url.ts";
 import { secretsOfNetwork } from "../../target/network-settings.ts";
 import type { Target } from "../../target/target.ts";
@@ -47,7 +46,6 @@ export interface ReplayResult {
   readonly outcome: "alike" | "other" | "not reached";
 }
 
-/** Selects the requests of a check and rebuilds them, without sending anything. */
 export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const { kept, check, instance, target } = options;
   const { report, evidence } = kept;
@@ -61,21 +59,21 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const move = { from: report.target.baseUrl, to: baseUrl };
   const requests = chosen.exchanges.map((exchange) => rebuildRequest(exchange, move, keys));
   const isAddressGiven = options.baseUrl !== null || target !== null;
-  const confirmation = confirmationReason({ requests, baseUrl, isAddressGiven, variables: keys.variables });
+  const confirmation = confirmationReason(requests, baseUrl, isAddressGiven ? [] : keys.variables);
   const { network } = options;
   const ofProxy = secretsOfNetwork(network).map((value) => ({ name: "proxy", value }));
   return { kept, chosen, requests, baseUrl, target, network, secrets: [...keys.secrets, ...ofProxy], confirmation };
 }
 
-/** Sends the prepared requests one after the other, and compares each response with the saved one. */
-export async function resendAndCompare(prepared: PreparedReplay, signal: AbortSignal): Promise<ReplayResult> {
-  const { kept, chosen, secrets } = prepared;
-  const sent = await resendAll(prepared.requests, prepared.network, signal);
-  const pairs = redactedPairs({ ...kept, chosen, sent, secrets });
-  const isOther =
-    sent.stopped !== null || pairs.some((pair) => hasSignificantDifference(compareExchanges(pair.kept, pair.now)));
-  const outcome = sent.exchanges.some(isUnreachable) ? "not reached" : isOther ? "other" : "alike";
-  return { pairs, stopped: sent.stopped, outcome };
+export async function resendAndCompare(prepared: PreparedReplay, interrupted: AbortSignal): Promise<ReplayResult> {
+  const sent = await resendAll(prepared, interrupted);
+  const pairs = redactedPairs(prepared, sent);
+  const isReached = !sent.some(isUnreachable);
+  const isWhole = isReached && sent.length === prepared.requests.length;
+  const stopped = isWhole ? null : describeStop(isReached, interrupted);
+  const isOther = pairs.some((pair) => hasSignificantDifference(compareExchanges(pair.kept, pair.now)));
+  const outcome = isWhole && !isOther ? "alike" : isReached ? "other" : "not reached";
+  return { pairs, stopped, outcome };
 }
 
 /** Returns the base URL to send to. A target file of another deployment than the report's is an error. */
@@ -91,24 +89,17 @@ export interface ReplayPair {
   readonly now: Exchange;
 }
 
-interface UnredactedReplay {
-  readonly report: Report;
-  readonly evidence: Evidence;
-  readonly chosen: ReplaySelection;
-  readonly sent: ResentRequests;
-  readonly secrets: readonly Secret[];
-}
-
 /** Pairs each saved exchange with the new one of the same request. Redacts keys and webhook secrets in both. */
-export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: UnredactedReplay): ReplayPair[] {
-  const { deep } = redactorWithAlteredKeys([...own, ...secretsInResponses(sent.exchanges)]);
-  const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
+function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly Exchange[]): ReplayPair[] {
+  const { report, evidence } = kept;
+  const { deep } = redactorWithAlteredKeys([...secrets, ...secretsInResponses(sent)]);
+  const redacted = deep({ kept: evidence.exchanges, now: sent });
   const all = [...redacted.kept, ...redacted.now];
   const shown = withoutWebhookSecrets({ report, exchanges: all, deliveries: [] }).exchanges;
   const keptById = new Map(shown.slice(0, redacted.kept.length).map((each) => [each.id, each]));
   return shown.slice(redacted.kept.length).flatMap((now, index) => {
-    const kept = keptById.get(chosen.exchanges[index]?.id ?? "");
-    return kept === undefined ? [] : [{ kept, now }];
+    const saved = keptById.get(chosen.exchanges[index]?.id ?? "");
+    return saved === undefined ? [] : [{ kept: saved, now }];
   });
 }
 
@@ -118,44 +109,27 @@ export type ConfirmationReason =
   /** Keys from these variables would go to an address that only the report names, which may be forged. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
-export interface IntendedReplay {
-  readonly requests: readonly OutgoingRequest[];
-  readonly baseUrl: string;
-  /** Whether the base URL comes from the user or a target file, and not from the report alone. */
-  readonly isAddressGiven: boolean;
-  readonly variables: readonly string[];
-}
-
 /** Returns why the user must confirm a replay elsewhere than on loopback; `null` if there is no reason. */
-export function confirmationReason({
-  requests,
-  baseUrl,
-  isAddressGiven,
-  variables,
-}: IntendedReplay): ConfirmationReason | null {
+function confirmationReason(
+  requests: readonly OutgoingRequest[],
+  baseUrl: string,
+  variables: readonly string[],
+): ConfirmationReason | null {
   if (isLoopback(baseUrl)) return null;
   const changing = requests
     .filter(({ method }) => method !== "GET")
     .map(({ method, url }) => `${method} ${new URL(url).pathname}`);
   if (changing.length > 0) return { kind: "changes", requests: [...new Set(changing)] };
-  return variables.length === 0 || isAddressGiven ? null : { kind: "keys", variables };
+  return variables.length === 0 ? null : { kind: "keys", variables };
 }
 
 const maxReplayMs = 5 * 60_000;
 
-/** The new exchanges, in the order of the requests. The last requests may not have been sent. */
-export interface ResentRequests {
-  readonly exchanges: readonly Exchange[];
-  /** Why not all requests were answered; `null` if all were. */
-  readonly stopped: string | null;
-}
-
 /** Sends requests one after the other, until the target is unreachable, the user interrupts, or 5 min have passed. */
-export async function resendAll(
-  requests: readonly OutgoingRequest[],
-  network: Network,
+async function resendAll(
+  { requests, network }: PreparedReplay,
   interrupted: AbortSignal,
-): Promise<ResentRequests> {
+): Promise<readonly Exchange[]> {
   const transport = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(maxReplayMs)]);
   const exchanges: Exchange[] = [];
@@ -173,14 +147,13 @@ export async function resendAll(
   } finally {
     await transport.close();
   }
-  const isWhole = exchanges.length === requests.length && !exchanges.some(isUnreachable);
-  return { exchanges, stopped: isWhole ? null : describeStop(exchanges, interrupted) };
+  return exchanges;
 }
 
-export const isUnreachable = ({ answer }: Exchange): boolean =>
+const isUnreachable = ({ answer }: Exchange): boolean =>
   answer.kind === "unanswered" && answer.reason === "unreachable";
 
-function describeStop(exchanges: readonly Exchange[], interrupted: AbortSignal): string {
+function describeStop(isReached: boolean, interrupted: AbortSignal): string {
   if (interrupted.aborted) return "interrupted";
-  return exchanges.some(isUnreachable) ? "the target was not reached" : `${maxReplayMs / 60_000} min have passed`;
+  return isReached ? `${maxReplayMs / 60_000} min have passed` : "the target was not reached";
 }

@@ -7,7 +7,6 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** The findings to replay, and their exchanges in the order in which the run sent them. */
 export interface ReplaySelection {
   readonly findings: readonly ReportFinding[];
   readonly exchanges: readonly Exchange[];
@@ -87,7 +86,6 @@ function instancesText(findings: readonly ReportFinding[]): string {
 const outcomesText = (findings: readonly ReportFinding[]): string =>
   [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
 
-/** Returns a sentence that lists the failed checks of a report that can be replayed, for error messages. */
 function replayableChecksText({ findings }: Report, { exchanges }: Evidence): string {
   const known = new Set(exchanges.map(({ id }) => id));
   const failed = findings.filter(

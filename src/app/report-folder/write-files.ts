@@ -63,7 +63,6 @@ export function writeAndRename(folder: string, files: Readonly<Record<string, Te
 
 const fileTextOf = (text: TextOrPieces): FileText => (typeof text === "string" ? text : text());
 
-/** An output that the user requested, such as an HTML page, and its destination. */
 export interface OutputFile<Name extends string> {
   readonly name: Name;
   readonly flag: string;
@@ -74,7 +73,6 @@ export interface OutputFile<Name extends string> {
 /** The outputs that the user requested from a command. Their files were writable when the command started. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
-  /** Whether one of the outputs goes to standard output, so that nothing else may be printed there. */
   readonly isStdoutTaken: boolean;
 }
 
@@ -94,5 +92,4 @@ export function writeOutput<Name extends string>(
   }
 }
 
-/** Prints a text to standard output. If that is a terminal, escapes control characters. */
 const printOutput = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);

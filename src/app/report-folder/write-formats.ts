@@ -19,15 +19,12 @@ export async function saveAndWriteFormats(
   { files, signing }: RequestedFormats,
   { save, isFinal = true, ...parts }: WriteOptions = {},
 ): Promise<string[]> {
-  const saved = save === undefined ? null : saveRun(save.folder, save.run);
-  const savedParts =
-    saved === null || save === undefined ? {} : { report: save.run.report, digests: () => saved.digests };
-  const signingParts = signing === undefined ? {} : { signing };
+  const saved = save && saveRun(save.folder, save.run);
+  const savedParts = save && saved ? { report: save.run.report, digests: () => saved.digests } : {};
+  const allParts = { ...parts, ...savedParts, ...(signing && { signing }) };
   const problems = [saved?.problem ?? []].flat();
   for (const output of files.filter(({ file }) => file !== null || isFinal)) {
-    problems.push(
-      ...writeOutput(output, () => formats[output.name].render(document, { ...parts, ...savedParts, ...signingParts })),
-    );
+    problems.push(...writeOutput(output, () => formats[output.name].render(document, allParts)));
     await handlePendingSignals();
   }
   return problems;

@@ -23,7 +23,6 @@ import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
-/** Everything apart from the findings that decides the verdict of a report. */
 export interface JudgingInput {
   readonly party?: Party;
   /** The requirement set to judge by. Findings of checks that count only in later sets do not affect the verdict. */
@@ -115,7 +114,6 @@ export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
 
 const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeByLevel, load: "fail" };
 
-/** The fields of a report's finding that hold its result, such as the outcome, but not the ids of check and clause. */
 export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
 /** The result of a check, in which skip reasons are texts and no longer data. */

@@ -57,7 +57,6 @@ const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): Non
   unseen: unseen.map(({ of, kind, reach }) => ({ of, kind, ...(reach === null ? {} : { needs: needs(reach) }) })),
 });
 
-/** Facts about a target that show which profiles it offers, and which it has. */
 interface ProfileFacts {
   /** The profiles that `offers` in the target file lists; `null` if it has no such list, which means all. */
   readonly offers: readonly Profile[] | null;

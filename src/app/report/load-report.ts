@@ -32,7 +32,6 @@ export interface LoadReportInput {
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
-/** Assembles the report of a load: the findings and the results of all trials. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
   const { requirements, target, started, finished, waitedMs, fileOf } = occasion;
   const end = occasion.end.kind === "planned" ? runEndFromReason(firstTargetLoss(outcomes)) : occasion.end;

@@ -84,7 +84,6 @@ function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   });
 }
 
-/** Returns which pairs of request properties the run tried; `null` if the run did not record that. */
 function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
   const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;

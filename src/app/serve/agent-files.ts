@@ -46,7 +46,6 @@ export function loadAgents(paths: readonly string[], { agentFile: option }: Serv
   return loaded;
 }
 
-/** Returns the notation of an agent file, by its file ending. An unknown ending counts as JSON. */
 const agentNotationOf = (path: string): Notation => notationOf(path) ?? "JSON";
 
 function readOrThrow(path: string, option: string): string {
@@ -189,7 +188,6 @@ function watchFile(path: string, content: string, onChange: (change: FileChange)
   };
 }
 
-/** Calls back for changes in a folder, if the file system can report them. Returns a function that ends this. */
 function watchFolder(folder: string, onChange: () => void): () => void {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);
@@ -200,7 +198,6 @@ function watchFolder(folder: string, onChange: () => void): () => void {
   }
 }
 
-/** Returns the content of an agent file; `null` if the file is missing or cannot be read. */
 function readFileIfPresent(path: string): string | null {
   try {
     return readRegularFile(path, mostAgentFileBytes + 1);

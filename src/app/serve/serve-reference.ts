@@ -3,14 +3,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { type Reference, type ReferenceOptions, startReference, type ReferenceKey } from "../../reference/reference.ts";
 import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
-import {
-  watchAgentFiles,
-  hostAgents,
-  type HostedAgent,
-  type LoadedAgent,
-  loadAgents,
-  type ServeOptionNames,
-} from "./agent-files.ts";
+import { watchAgentFiles, hostAgents, type LoadedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
 import { line, fromOutside } from "../../base/line.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
@@ -34,12 +27,6 @@ export interface ServeOptions extends ReferenceOptions {
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
-export interface ServingReference {
-  readonly reference: Reference;
-  readonly hosted: readonly HostedAgent[];
-  readonly close: () => Promise<void>;
-}
-
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
@@ -54,7 +41,7 @@ export async function serveReference({
   onAgentChange,
   onOpenFilesLimit,
   ...options
-}: ServeOptions): Promise<ServingReference> {
+}: ServeOptions) {
   assertOpenFiles(minConnections);
   const loaded = loadAgents(agentFiles, names);
   const reference = await startWithAgents({ ...options, auth: authOf(loaded, options.host) });
@@ -103,7 +90,6 @@ async function startWithAgents(
 /** A free port on loopback for the webhook receiver, because the reference server runs on the same machine. */
 const receiverAddress = "127.0.0.1:0";
 
-/** Returns the content of a target file for a reference server. It enables every check. */
 export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
   const at = (path: string): string => new URL(path, reference.baseUrl).href;
   const headers = { [controlTokenHeader]: token };

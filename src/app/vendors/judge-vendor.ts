@@ -95,7 +95,6 @@ function readSavedVendor(
   return { kind: "judged", name, document, load: readSavedLoad(load, requirements), isKept: true, notes: [] };
 }
 
-/** Reads the saved load report of a vendor; `null` if there is no `path`. */
 function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
   const document = readReportDocument(path);
@@ -153,7 +152,6 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   );
 }
 
-/** Default number of concurrent runs. One processor core is enough, because runs mostly wait. */
 export const defaultConcurrency = 12;
 
 export interface ConcurrentJudging {
@@ -162,13 +160,6 @@ export interface ConcurrentJudging {
   readonly concurrency: number;
   readonly folderOf: (name: string) => string;
   readonly sayOf: (name: string) => PrintLine;
-}
-
-/** A vendor to judge. `target` is `null` for a saved report, and if `problem` says why the target cannot be used. */
-interface VendorEntry {
-  readonly named: ListedVendor;
-  readonly target: Target | null;
-  readonly problem: string | null;
 }
 
 /** Judges several vendors concurrently, but those with the same host one after the other: they disturb each other. */
@@ -180,18 +171,21 @@ export async function judgeConcurrently({
   sayOf,
 }: ConcurrentJudging): Promise<JudgedVendor[]> {
   const results = new Map<ListedVendor, JudgedVendor>();
-  const entries = vendors.map(vendorEntryOf);
-  assertOpenFiles(connectionsOfRuns(entries, concurrency));
-  const lanes = [...Map.groupBy(entries, ({ named, target }) => target?.baseUrl ?? named).values()];
-  const judgeEntry = async ({ named, target, problem }: VendorEntry): Promise<void> => {
+  const entries = vendors.map((named) => ({ named, target: readTarget(named) }));
+  const connections = entries.map(({ target }) => (isTarget(target) ? connectionsOfRun(target) : 0));
+  assertOpenFiles(sumOf(connections.toSorted((one, other) => other - one).slice(0, concurrency)));
+  const lanes = [...Map.groupBy(entries, ({ named, target }) => (isTarget(target) ? target.baseUrl : named)).values()];
+  const judgeEntry = async ({ named, target }: (typeof entries)[number]): Promise<void> => {
     const say = sayOf(named.name);
-    const failed = problem ?? (judging.signal.aborted ? "Interrupted before anything was sent to it." : null);
+    const interrupted = judging.signal.aborted ? "Interrupted before anything was sent to it." : null;
+    const failed = typeof target === "string" ? target : interrupted;
     if (failed !== null) say(`not judged: ${failed}`);
+    const usable = isTarget(target) ? target : null;
     results.set(
       named,
       failed === null
-        ? await judgeVendor(named, target, judging, folderOf(named.name), say)
-        : failedVendor(named, target, failed),
+        ? await judgeVendor(named, usable, judging, folderOf(named.name), say)
+        : failedVendor(named, usable, failed),
     );
   };
   const work = async (): Promise<void> => {
@@ -202,17 +196,15 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-function connectionsOfRuns(entries: readonly VendorEntry[], concurrency: number): number {
-  const each = entries.map(({ target }) => (target === null ? 0 : connectionsOfRun(target)));
-  return sumOf(each.toSorted((one, other) => other - one).slice(0, concurrency));
-}
-
-function vendorEntryOf(named: ListedVendor): VendorEntry {
-  if (named.kind === "report") return { named, target: null, problem: null };
+/** Returns the target of a vendor; `null` for a saved report, and a sentence if the target cannot be used. */
+function readTarget(named: ListedVendor): Target | string | null {
+  if (named.kind === "report") return null;
   try {
-    return { named, target: named.target(), problem: null };
+    return named.target();
   } catch (error) {
-    if (error instanceof UsageError) return { named, target: null, problem: error.message };
+    if (error instanceof UsageError) return error.message;
     throw error;
   }
 }
+
+const isTarget = (read: Target | string | null): read is Target => typeof read === "object" && read !== null;

@@ -28,11 +28,9 @@ import type { RedactedLoad } from "../load/save-load.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
-  /** The load to send to each vendor; `null` for none. */
   readonly load: VendorsLoad | null;
   /** Name of the vendor whose differences from each other one are listed; `null` for every pair. */
   readonly from: string | null;
-  /** Folder for `vendors.json`. Each vendor's report has its own folder below it. */
   readonly folder: string;
 }
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
-import { defaultParseContext, readTargetFile, targetFromObject } from "../../target/target-file.ts";
+import { readTargetFile, targetFromObject } from "../../target/target-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
@@ -35,7 +35,6 @@ export function readVendorsFile(
       typeof target === "string"
         ? readTargetFile(path(target), environment)
         : targetFromObject(target, `${file}, target of ${JSON.stringify(name)}`, environment, {
-            ...defaultParseContext,
             folder: dirname(file),
           });
     return { kind: "target", name, target: read, load: kept };

@@ -14,7 +14,7 @@ import {
   statementOf,
 } from "../../report/statement/statement.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
-import { partyOf, type Report, type ReportFinding } from "../../report/model/report.ts";
+import { partyOf, type Report } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -94,7 +94,6 @@ function compareWithOtherVersion(
   return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
 }
 
-/** Returns SHA-256 digests of a report and of its evidence files, which must be in its folder. */
 function digestsIn(folder: string, report: Report): Digests {
   const files = [reportFileName, ...evidenceFileNames(report)].filter((file) => isWithin(folder, file));
   return Object.fromEntries(
@@ -108,16 +107,8 @@ function digestsIn(folder: string, report: Report): Digests {
 /** Messages of the command line and of the library. Either may have written the report. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-export interface RejudgedReport {
-  readonly report: Report;
-  readonly again: Report;
-  /** Findings of must clauses that the report lists as not selected; empty for a load report. */
-  readonly unselected: readonly ReportFinding[];
-  readonly mismatches: readonly string[];
-}
-
 /** Judges the evidence in a report's folder again. One of `wordings` may have written the report. */
-export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {
+function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
   const kept = readSavedRun(folder);
@@ -125,14 +116,13 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
   const again = (messages: Messages): Report => rejudgeRun(kept.report, kept.evidence, messages, { requirements });
   const isOf = (messages: Messages): boolean => isDeepStrictEqual(again(messages).findings, kept.report.findings);
   const messages = wordings.find(isOf) ?? wordings[0];
-  const isUnselected = ({ clause }: ReportFinding): boolean => kept.report.unselected.includes(clause);
+  const everything = { requirements, selected: suitesOfParty(partyOf(kept.report)) };
+  const { findings } = rejudgeRun(kept.report, kept.evidence, messages, everything);
   return {
     report: kept.report,
     again: again(messages),
-    unselected: rejudgeRun(kept.report, kept.evidence, messages, {
-      requirements,
-      selected: suitesOfParty(partyOf(kept.report)),
-    }).findings.filter(isUnselected),
+    // Findings of must clauses that the report lists as not selected.
+    unselected: findings.filter(({ clause }) => kept.report.unselected.includes(clause)),
     mismatches: occasionMismatches(kept.report, kept.evidence),
   };
 }
@@ -171,7 +161,6 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
   });
 }
 
-/** Returns the trials that have findings but no evidence, because they were skipped or the harness failed. */
 function trialsWithoutEvidence({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
   const sent = new Set(runs.map((run) => formatTrial({ ...run, tier: run.tier ?? "enterprise" })));
   const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : formatTrial(load)));

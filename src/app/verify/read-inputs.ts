@@ -70,7 +70,6 @@ const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
 
 const withoutWhiteSpace = (text: string): string => text.replace(/\s+/g, "");
 
-/** Reads a list of public keys that a vendor has published, from a file or a URL: https, or http on loopback. */
 export async function readKeys(place: string, network: Network): Promise<readonly VendorKey[]> {
   const isUrl = /^[a-z][a-z\d+.-]*:\/\//i.test(place);
   const text = isUrl ? await fetchKeys(readUrl(place), network) : readTextFile(place, "The list of keys");

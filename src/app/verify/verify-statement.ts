@@ -15,13 +15,11 @@ export interface VerifyOptions {
   readonly report: string | null;
   /** Files or URLs of lists of public keys that vendors have published. */
   readonly keys: readonly string[];
-  /** A buyer's policy that the statement must meet; `null` for none. */
   readonly policy: Policy | null;
   /** Files of other statements. A newer one may supersede the verified statement. */
   readonly also: readonly string[];
   readonly network: Network;
   readonly messages: PossibleMessages;
-  /** The current time, by which the statement may have expired. */
   readonly now: Date;
 }
 
@@ -52,6 +50,11 @@ export async function verifyStatement(options: VerifyOptions): Promise<Verificat
   const acceptsUnsigned = policy?.unsigned === true;
   const signature = checkSignature(published, keys, acceptsUnsigned);
   const compared = comparisonOf(published, options);
+  const others = options.also.map((file) => {
+    const other = readStatement(file);
+    const isTrusted = checkSignature(other, keys, acceptsUnsigned).mismatches.length === 0;
+    return { file, statement: other.statement, isTrusted };
+  });
   const signers = signature.state.kind === "valid" ? signature.state.signers : [];
   const { statement, seal } = published;
   return {
@@ -60,7 +63,7 @@ export async function verifyStatement(options: VerifyOptions): Promise<Verificat
     mismatches: [
       ...signature.mismatches,
       ...ownMismatches(published, now),
-      ...supersedingLines(published, options, keys, acceptsUnsigned),
+      ...supersedingStatements(statement, others),
       ...compared.mismatches,
     ],
     rules:
@@ -93,11 +96,11 @@ async function readKeyLists({ keys, policy, network }: VerifyOptions) {
   };
 }
 
-interface CheckedSignature extends ReportComparison {
-  readonly state: SignatureState;
-}
-
-function checkSignature({ seal }: PublishedStatement, keys: KnownKeys, acceptsUnsigned: boolean): CheckedSignature {
+function checkSignature(
+  { seal }: PublishedStatement,
+  keys: KnownKeys,
+  acceptsUnsigned: boolean,
+): ReportComparison & { readonly state: SignatureState } {
   if (seal === null) {
     const isFine = keys === null || acceptsUnsigned;
     const mismatches = isFine ? [] : ["signature: the statement is unsigned, so no key can show whose it is"];
@@ -117,21 +120,6 @@ function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
     ...(isExpired ? [`expires: the statement expired on ${seal.expires.slice(0, 10)}. Ask for a newer one`] : []),
     ...seal.contradictions,
   ];
-}
-
-/** Returns a line for each statement of `also` that supersedes, or may supersede, the given statement. */
-function supersedingLines(
-  { statement }: PublishedStatement,
-  { also }: VerifyOptions,
-  keys: KnownKeys,
-  acceptsUnsigned: boolean,
-): string[] {
-  const known = also.map((file) => {
-    const other = readStatement(file);
-    const { mismatches } = checkSignature(other, keys, acceptsUnsigned);
-    return { file, statement: other.statement, isTrusted: mismatches.length === 0 };
-  });
-  return supersedingStatements(statement, known);
 }
 
 function comparisonOf({ statement }: PublishedStatement, { report, messages }: VerifyOptions): ReportComparison {

@@ -40,7 +40,6 @@ export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndR
   return { kind, outlook, kept: judged, problem };
 }
 
-/** Judges the evidence of a run together with the deliveries that arrived after the run. */
 export function judgeWatched(
   { report, evidence }: SavedRun,
   { epochMs }: WatchState,

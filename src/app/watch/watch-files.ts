@@ -69,7 +69,6 @@ export interface WatchState {
 
 const stateFileName = "watch.json";
 
-/** Writes `watch.json` at the end of a run, so that a watch can begin. */
 export function writeFirstState(
   folder: string,
   listened: ListeningState | null,
@@ -114,26 +113,23 @@ export type JournalLine = { readonly began: number } | { readonly listening: num
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
 /** Writer of `watch.jsonl`. Flushes each line to disk at once, so that a killed process loses no delivery. */
-export interface Journal {
-  readonly add: (entry: JournalLine) => void;
-  readonly close: () => void;
-}
+export type Journal = ReturnType<typeof openJournal>;
 
-export function openJournal(folder: string): Journal {
+export function openJournal(folder: string) {
   const file = openSync(fileOf(folder), "a", 0o600);
   // Only this user may read the file, also if it existed before, because deliveries may contain webhook secrets.
   fchmodSync(file, 0o600);
   // Ends an incomplete last line, which a killed process may have left.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
-    add: (entry) => {
+    add: (entry: JournalLine): void => {
       const text = `${begin}${JSON.stringify(entry)}\n`;
       begin = "\n";
       writeText(file, text);
       if (!("listening" in entry)) fsyncSync(file);
       begin = "";
     },
-    close: () => closeSync(file),
+    close: (): void => closeSync(file),
   };
 }
 
@@ -153,31 +149,25 @@ export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
 
-/** Computes from the lines of a journal which deliveries arrived, and at which times no receiver listened. */
-export interface WatchAccumulator {
-  readonly add: (entry: JournalLine) => void;
-  /** Returns the deliveries until `untilMs` (since the start of the run), and the times without a receiver. */
-  readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
-}
-
 /** How often a line in the journal says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
 /** If the journal has no line for longer than this, the receiver did not listen: perhaps the machine was asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-/** Creates an accumulator that starts when the run stopped listening, with the deliveries that the run received. */
-export function accumulateWatch(sinceMs: number, received: readonly Delivery[]): WatchAccumulator {
+/** Creates an accumulator of journal lines, from when the run stopped listening on. It knows the run's deliveries. */
+export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
   let lastLineMs = sinceMs;
   return {
-    add: (entry) => {
+    add: (entry: JournalLine): void => {
       const atMs = timeOf(entry);
       if ("began" in entry || atMs - lastLineMs > maxSilenceMs) unwatched.push({ fromMs: lastLineMs, toMs: atMs });
       if ("delivery" in entry) deliveries.set(entry.delivery.id, entry.delivery);
       lastLineMs = Math.max(lastLineMs, atMs);
     },
-    upTo: (untilMs, isListening) => {
+    /** Returns the deliveries until `untilMs` (since the start of the run), and the times without a receiver. */
+    upTo: (untilMs: number, isListening: boolean): WatchedDeliveries => {
       const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;
       const rest = isSilent ? [{ fromMs: lastLineMs, toMs: untilMs }] : [];
       return { deliveries: [...deliveries.values()], untilMs, unwatched: [...unwatched, ...rest] };

@@ -176,12 +176,7 @@ function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (d
 async function listenAgain(record: ReceiverRecord, now: () => number, journal: Journal): Promise<Receiver> {
   try {
     const time = { now, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
-    return await startReceiver({
-      listen: record.listen,
-      publicUrl: record.publicUrl,
-      time,
-      resumed: record,
-    });
+    return await startReceiver({ listen: record.listen, publicUrl: record.publicUrl, time, resumed: record });
   } catch (error) {
     journal.close();
     if (!(error instanceof ReceiverError)) throw error;

@@ -26,7 +26,6 @@ import { oddAlertsCreated } from "./alerts/probes.ts";
 import { everyKeyUsed, unauthenticatedSent } from "./authentication/probes.ts";
 import { deploymentTriggers } from "./deliveries/deployment-events.ts";
 import { failingWithWebhooks } from "./deliveries/probes.ts";
-import { failingInvoked, unknownPathRequested } from "./errors/probes.ts";
 import { degradedChecked, healthChecked, laterChecked, unknownChecked } from "./health/probes.ts";
 import {
   invoked,
@@ -35,6 +34,7 @@ import {
   invokedWithNumber,
   invokedWithoutQuery,
   slowAgentInvoked,
+  failingInvoked,
 } from "./invoke/probes.ts";
 import { keyUsageRead, oneAgentKeyTried, webhookCreated } from "./keys/probes.ts";
 import { allowanceWatched, twoKeys } from "./limits/counting.ts";
@@ -55,8 +55,9 @@ import { callRelations } from "./relations/calls.ts";
 import { relationsOfCounts } from "./relations/counts.ts";
 import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
 import { identityRelations } from "./relations/identities.ts";
+import { unknownPathRequested } from "./requests/probes.ts";
 
-/** Every check that compares two messages of a run, except the checks of receivers' replies in `retry-checks.ts`. */
+/** Every check that compares two messages of a run, except the checks of receivers' replies in `deliveries/retry-checks.ts`. */
 export const relations: readonly Check[] = [
   ...callRelations,
   ...relationsOfCounts,

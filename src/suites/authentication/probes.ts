@@ -9,8 +9,10 @@ import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import { alteredAuthorizations, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
 import {
+  alteredAuthorizations,
+  alteredKeyKinds,
+  neverIssuedKey,
   type Fixtures,
   firstSuccessOn,
   prepareFixtures,

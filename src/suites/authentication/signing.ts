@@ -10,15 +10,22 @@ import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
-export interface SignedValidly {
-  readonly control: Exchange;
-  /** A signed list request. Its signature covers path and query string. */
-  readonly withQuery: Exchange;
-  /** A signed list request. Its signature covers only the path. */
-  readonly withoutQuery: Exchange;
+/** A signed invoke whose body a server may change before it verifies the signature. */
+export interface SignedInvoke {
+  /** `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
   /** The same invoke without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;
+}
+
+/** Signed list requests with a query string, and a signed invoke with non-ASCII characters. */
+export interface SignedValidly extends SignedInvoke {
+  /** The list request without a signature. */
+  readonly control: Exchange;
+  /** The signature covers path and query string. */
+  readonly withQuery: Exchange;
+  /** The signature covers only the path. */
+  readonly withoutQuery: Exchange;
 }
 
 const listPath = "/agents?page=1&limit=2";
@@ -28,16 +35,25 @@ const signedValidly = probe(
   "signed requests are sent",
   { needs: ["signing"], requests: 3 },
   async (context): Promise<SignedValidly> => {
-    const { target, discovery } = context;
-    const agent = target.agents.answering;
     const signed = createSigner(context);
     const withQuery = await signed("GET", listPath);
     const withoutQuery = await signed("GET", listPath, { path: (path) => path.replace(/[?].*/, "") });
-    const evidence = { control: discovery.listing, withQuery, withoutQuery };
-    if (agent === undefined) return { ...evidence, posted: null, postedPlainly: null };
-    return { ...evidence, ...(await postSigned(context, agentPath(agent, "invoke"), nonAsciiBody)) };
+    return {
+      control: context.discovery.listing,
+      withQuery,
+      withoutQuery,
+      ...(await postSigned(context, nonAsciiBody)),
+    };
   },
 );
+
+async function postSigned(context: ProbeContext<"signing">, body: string): Promise<SignedInvoke> {
+  const agent = context.target.agents.answering;
+  if (agent === undefined) return { posted: null, postedPlainly: null };
+  const path = agentPath(agent, "invoke");
+  const posted = await createSigner(context)("POST", path, { body });
+  return { posted, postedPlainly: isSuccess(posted) ? null : await context.client.send("POST", path, { text: body }) };
+}
 
 /** JSON that changes, and no longer matches its signature, if a server parses it and serializes it again. */
 const unusualJson = String.raw`
@@ -45,20 +61,10 @@ const unusualJson = String.raw`
 	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }
 `;
 
-export interface SignedInvoke {
-  readonly posted: Exchange | null;
-  /** The same invoke without a signature; `null` if the signed one succeeded. */
-  readonly postedPlainly: Exchange | null;
-}
-
 const signedUnusually = probe(
   "a signed request is sent with white space and escapes in its JSON",
   { needs: ["signing"], requests: 1, since: "1.1", stage: "exclusive" },
-  async (context): Promise<SignedInvoke> => {
-    const agent = context.target.agents.answering;
-    if (agent === undefined) return { posted: null, postedPlainly: null };
-    return postSigned(context, agentPath(agent, "invoke"), unusualJson);
-  },
+  (context) => postSigned(context, unusualJson),
 );
 
 /** JSON with empty lines between its fields, and two line feeds in the query. */
@@ -72,17 +78,8 @@ const jsonOfLines = `{
 const signedLines = probe(
   "a signed request is sent with empty lines in its body",
   { needs: ["signing"], requests: 1, since: "1.2", stage: "exclusive" },
-  async (context): Promise<SignedInvoke> => {
-    const agent = context.target.agents.answering;
-    if (agent === undefined) return { posted: null, postedPlainly: null };
-    return postSigned(context, agentPath(agent, "invoke"), jsonOfLines);
-  },
+  (context) => postSigned(context, jsonOfLines),
 );
-
-async function postSigned(context: ProbeContext<"signing">, path: string, body: string) {
-  const posted = await createSigner(context)("POST", path, { body });
-  return { posted, postedPlainly: isSuccess(posted) ? null : await context.client.send("POST", path, { text: body }) };
-}
 
 const mistakes = {
   "a wrong secret": { secret: (secret: string) => `${secret}-not` },

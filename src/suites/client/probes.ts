@@ -48,3 +48,10 @@ function signaturesOf({ exchange: { request } }: ClientCall, secret: string): st
     requestSignature({ method, path: each, timestamp, body: text }, secret),
   );
 }
+
+export interface PlainAndTroubledRuns {
+  readonly plain: ObservedRuns;
+  readonly troubled: ObservedRuns;
+}
+
+export const plainAndTroubled = { plain: ranPlainly, troubled: ranTroubled } as const;

@@ -7,8 +7,7 @@ import { breach, type Finding, holds, type Observation, observed, unproven } fro
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { isTerminal } from "../stream/events.ts";
 import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
-import type { SignedCall, JudgedRun } from "./probes.ts";
-import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
+import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTroubled } from "./probes.ts";
 
 /** Maximum time from a client's next request until it closes a finished stream. */
 const closingMs = 250;

@@ -2,8 +2,14 @@ import { bodyFor, agentPath, type SendOptions } from "../../run/send/client.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Row } from "../../base/covering-array.ts";
 import type { RoleAssignment, Target } from "../../target/target.ts";
-import { neverIssuedKey, prefixOf, replaceLastCharacter } from "../shared/key-trials/altered-keys.ts";
-import { type Fixtures, type EndpointRequest, requestFor } from "../shared/key-trials/send-trials.ts";
+import {
+  neverIssuedKey,
+  prefixOf,
+  replaceLastCharacter,
+  type Fixtures,
+  type EndpointRequest,
+  requestFor,
+} from "../shared/key-trials/send-trials.ts";
 import { agentOfRole } from "./reach.ts";
 
 /** The target, agents and ids that generated requests may name. */

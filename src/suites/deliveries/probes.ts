@@ -21,7 +21,7 @@ import {
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { eventTypeOf, isRedirected, isSameEvent, isToWebhook, type AllDeliveries } from "./events.ts";
+import { isRedirected, isSameEvent, isToWebhook, type AllDeliveries, eventsOfType } from "./events.ts";
 import {
   failingReceivers,
   hookOfScript,
@@ -31,6 +31,7 @@ import {
 } from "./retry-probe.ts";
 import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
+import { maxTimeoutMs, timeoutStepMs } from "../limits/timed-out-slots.ts";
 
 /** Evidence of an execution that failed or timed out, and of the two webhooks that should get its event. */
 export interface FailedExecution {
@@ -57,8 +58,7 @@ async function failWithWebhooks(
     createWebhook(client, receiver, { name: `${event.replace(".", "-")}-${name}`, events, agent });
   const [named, wildcard] = [await open("named", [event]), await open("wildcard", ["agent.*"])];
   const invoked = await invoke({ query: `Hello. ${randomUUID()}` });
-  const gotEvent = ({ address }: OpenedWebhook): boolean =>
-    address.deliveries().some((each) => eventTypeOf(each) === event);
+  const gotEvent = ({ address }: OpenedWebhook): boolean => eventsOfType(address.deliveries(), event).length > 0;
   const created = [named, wildcard].filter(({ exchange }) => isSuccess(exchange));
   if (!isSuccess(invoked)) await awaitCondition(() => created.every(gotEvent), time);
   await awaitUnexpected(time);
@@ -113,10 +113,6 @@ export const failingWithWebhooks = probe(
     );
   },
 );
-
-/** Maximum time by the target's clock to wait until an agent runs into its timeout. */
-const maxTimeoutMs = 60_000;
-const timeoutStepMs = 5000;
 
 export const timingOutWithWebhooks = probe(
   "an agent that has webhooks runs into its own timeout",

@@ -26,7 +26,7 @@ import {
   type RequestedWebhook,
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
-import { eventsOfType, eventTypeOf } from "./events.ts";
+import { eventsOfType } from "./events.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 // These probes run before others create webhooks, which would get the same events.
@@ -116,9 +116,8 @@ export const streamsTimedOut = probe(
     );
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
-    const heard = ({ address }: OpenedWebhook): boolean =>
-      address.deliveries().some((each) => eventTypeOf(each) === "agent.timeout");
-    if (isSuccess(named.exchange)) await awaitCondition(() => heard(named), time);
+    const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;
+    if (isSuccess(named.exchange)) await awaitCondition(isReported, time);
     await awaitUnexpected(time);
     return {
       named: requestedWebhookOf(named),

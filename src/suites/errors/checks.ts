@@ -30,8 +30,7 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
-import { failingInvoked, unknownMethodRequested, unknownPathRequested } from "./probes.ts";
-import { invoked, invokedUnknownAgent, invokedWithNumber } from "../invoke/probes.ts";
+import { invoked, invokedUnknownAgent, invokedWithNumber, failingInvoked } from "../invoke/probes.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
@@ -47,6 +46,7 @@ import {
 import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
+import { unknownPathRequested, unknownMethodRequested } from "../requests/probes.ts";
 
 /** Requests without a key are among these probes, because they cause errors and cost the key nothing. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;

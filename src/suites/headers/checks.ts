@@ -16,7 +16,6 @@ import {
   headerFormClauses,
   rateLimitHeaders,
 } from "../../spec/headers.ts";
-import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
 import { remainingLedger } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { responseCases, responseCells, responseMatrix } from "../shared/cases.ts";
@@ -24,6 +23,8 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, isUnexplained } from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
 import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeWhetherErrorsCount } from "./value-sequences.ts";
+import { unknownPathRequested } from "../requests/probes.ts";
+import { failingInvoked } from "../invoke/probes.ts";
 
 const missingHeadersOf = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),

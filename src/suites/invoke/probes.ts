@@ -183,3 +183,9 @@ export const invokedWithEmptyQuery = probe(
   { needs: ["agents.answering"], requests: 1 },
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: "" }) }),
 );
+
+export const failingInvoked = probe(
+  "an agent that fails is invoked",
+  { needs: ["agents.failing"], requests: 1 },
+  async ({ client, given }) => ({ failed: await client.invoke(given["agents.failing"], { query: "Hello." }) }),
+);

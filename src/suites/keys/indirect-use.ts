@@ -7,8 +7,13 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import { sendSigned } from "../authentication/signing.ts";
-import { neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
-import { prepareFixtures, createTrialSender, type KeyTrials, requestFor } from "../shared/key-trials/send-trials.ts";
+import {
+  neverIssuedKey,
+  prepareFixtures,
+  createTrialSender,
+  type KeyTrials,
+  requestFor,
+} from "../shared/key-trials/send-trials.ts";
 import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";

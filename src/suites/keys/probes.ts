@@ -12,9 +12,9 @@ import {
   type KeyTrials,
   prepareFixtures,
   idleWebhook,
+  prefixOf,
 } from "../shared/key-trials/send-trials.ts";
 import { keyExpectations } from "../shared/key-trials/key-checks.ts";
-import { prefixOf } from "../shared/key-trials/altered-keys.ts";
 import { isInconclusive, isSuccess } from "../shared/response.ts";
 
 const helloBody = { query: defaultQuery } as const;

@@ -1,12 +1,80 @@
-import { type Check, type ProbesByName, probesOf, type Suite } from "../../run/judge/check.ts";
-import { type Finding, type Observation, unproven } from "../../run/judge/finding.ts";
-import type { Probe } from "../../run/probe.ts";
+import { type Check, type ProbesByName, probesOf, type Suite, check } from "../../run/judge/check.ts";
+import { type Finding, type Observation, unproven, breach, holds } from "../../run/judge/finding.ts";
+import { type Probe, probe } from "../../run/probe.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { suites, suitesOfParty } from "../all.ts";
-import { recordedLimitChecks } from "./limit-checks.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import type { LimitName } from "../../rules/limits/admission/models.ts";
+import { isRefused, type Sample } from "../../rules/limits/sample.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { usableKeys } from "../../target/target.ts";
+import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limits/key-history.ts";
+
+/** The requests of a key in a recording, with the limits of its known tier. */
+interface RecordedKey {
+  readonly key: string;
+  /** The key's requests without those that got 429, which requests outside the recording may explain. */
+  readonly history: RunKeyHistory;
+  readonly wasRefused: boolean;
+}
+
+const recordedKeys = probe(
+  "the admitted requests of each key of the recording are looked over",
+  { since: "1.1", requests: 0, stage: "review" },
+  async ({ target, recorder }): Promise<{ readonly keys: readonly RecordedKey[] }> => ({
+    keys: usableKeys(target).flatMap((key) => {
+      const limits = limitsOf(key, target);
+      const samples = recorder.sampleSeriesOf(key.name).flat();
+      if (limits === null || samples.length === 0) return [];
+      const history = {
+        limits,
+        isFresh: false,
+        hasClock: target.clock !== null,
+        samples: samples.filter((each) => !isRefused(each)).map(withLatestEnd),
+        stragglers: [],
+        lookalikes: [],
+      };
+      return [{ key: key.name, history, wasRefused: samples.some(isRefused) }];
+    }),
+  }),
+);
+
+/** Maximum delay of a recorded time: `Date` shows the start of a response in whole seconds. */
+const maxLateMs = 1000;
+
+const withLatestEnd = (sample: Sample): Sample => ({
+  ...sample,
+  headMs: sample.headMs + maxLateMs,
+  endMs: sample.endMs + maxLateMs,
+});
+
+const windows = {
+  minute: { ms: minuteMs, most: ({ perMinute }: RunKeyHistory["limits"]) => perMinute },
+  hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
+} as const satisfies Partial<Record<LimitName, unknown>>;
+
+/** Judges that the target admitted no more requests of a key within one window than the key's tier publishes. */
+function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
+  if (keys.length === 0) return unproven("the tier of no key is known", need("tier"));
+  for (const { key, history } of keys) {
+    const judged = judgeKeyHistory(history);
+    if (judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name)
+      return breach(judged.expected, `${judged.actual} (key ${key}: ${judged.witness.slice(0, 3).join(", ")}, …)`);
+  }
+  const { ms, most } = windows[name];
+  const isNear = ({ history, wasRefused }: RecordedKey): boolean =>
+    wasRefused && maxAdmittedWithin(history.samples, ms) >= most(history.limits) / 2;
+  return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
+}
+
+/** Checks of the suite "Limits" that hold even if the key also sent requests outside the recording. */
+const recordedLimitChecks: readonly Check[] = [
+  check("LIM-1", recordedKeys, ({ keys }) => judgeWindow(keys, "minute"), { as: "recorded", since: "1.1" }),
+  check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),
+];
 
 /** Says which facts a recording of traffic contains. Some checks need facts that not every recording has. */
 export interface RecordingContents {
@@ -65,27 +133,27 @@ export const recordedSuites = (facts: RecordingContents): Suite[] =>
     checks: [
       // A check that widens another one judges requests of later probes, which a recording does not have.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
-      ...(facts.times ? recordedLimitChecks : []).filter(({ suite }) => suite === title).map(({ check }) => check),
+      ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
   }));
 
-function adaptToRecording(check: Check, facts: RecordingContents): Check {
-  const exclusion = exclusions[check.id];
+function adaptToRecording(original: Check, facts: RecordingContents): Check {
+  const exclusion = exclusions[original.id];
   const isExcluded = exclusion !== undefined && (exclusion === "own requests only" || !facts[exclusion]);
-  const [reviews, others] = splitProbes(probesOf(check.on));
+  const [reviews, others] = splitProbes(probesOf(original.on));
   const reason = isExcluded ? exclusionReasons[exclusion] : notInRecordings;
-  if (isExcluded || Object.keys(reviews).length === 0) return skipped(check, reason);
+  if (isExcluded || Object.keys(reviews).length === 0) return skipped(original, reason);
   const isSingle = "only" in reviews;
   return {
-    ...check,
+    ...original,
     on: reviews,
-    matrix: check.matrix === null ? null : { ...check.matrix, coverageProbe: null },
+    matrix: original.matrix === null ? null : { ...original.matrix, coverageProbe: null },
     also: [],
     companions: [],
     judge: (evidence: object) =>
       withoutNeeds(
         judgeWithout(others, (missing) =>
-          check.judge((isSingle ? evidence : Object.assign(missing, evidence)) as never),
+          original.judge((isSingle ? evidence : Object.assign(missing, evidence)) as never),
         ),
       ),
   };
@@ -112,8 +180,8 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
 /** Whether a probe only reads exchanges of the run. Probes with needs also read deliveries. */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
-const skipped = (check: Check, reason: string): Check => ({
-  ...check,
+const skipped = (original: Check, reason: string): Check => ({
+  ...original,
   on: {},
   matrix: null,
   also: [],
@@ -148,10 +216,10 @@ function judgeWithout(
 }
 
 /** Skips the check that must know the client's signing secret. */
-const withoutSecret = (check: Check): Check =>
-  check.clause === "CLI-10"
-    ? { ...check, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
-    : check;
+const withoutSecret = (original: Check): Check =>
+  original.clause === "CLI-10"
+    ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
+    : original;
 
 /** The suites of a client whose requests passed a recording proxy. It may send wrong requests on purpose. */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({

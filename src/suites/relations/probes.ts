@@ -12,6 +12,7 @@ import { isSuccess } from "../shared/response.ts";
 import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
+import { maxTimeoutMs, timeoutStepMs } from "../limits/timed-out-slots.ts";
 
 const since = "1.1";
 
@@ -67,9 +68,6 @@ export const slowWithWebhook = probe(
     return { created: exchange, invoked, streamed };
   },
 );
-
-const maxTimeoutMs = 60_000;
-const timeoutStepMs = 5000;
 
 export const timedOutInStream = probe(
   "an agent that runs into its own timeout is asked for a stream",

@@ -100,3 +100,19 @@ function pathsElsewhere(url: string, baseUrl: string): string[] {
   const prefix = new URL(baseUrl).pathname.replace(/\/v1\/?$/, "");
   return ["", "/v2"].map((version) => `${prefix}${version}${url.slice(baseUrl.length)}`);
 }
+
+const unknownPath = "/no-such-path-7f3a";
+
+export const unknownPathRequested = probe(
+  "a path that the document does not define is read",
+  { requests: 1, reads: true },
+  async ({ client }) => ({
+    answered: await client.send("GET", unknownPath),
+  }),
+);
+
+export const unknownMethodRequested = probe(
+  "a method that the document does not define is sent to a path that it does not define",
+  { requests: 1 },
+  async ({ client }) => ({ answered: await client.send("DELETE", unknownPath) }),
+);

@@ -53,14 +53,12 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv4(address) ? "ipv4" : "ipv6";
 }
 
-/**
- * The address of a request's socket, and the values of its headers `Forwarded` and `X-Forwarded-For`. An absent header
- * is an empty text.
- */
 export interface ForwardedAddresses {
   /** The address at the other end of the socket. */
   readonly peer: string;
+  /** The header `Forwarded`; empty if absent. */
   readonly forwarded: string;
+  /** The header `X-Forwarded-For`; empty if absent. */
   readonly forwardedFor: string;
 }
 
@@ -94,10 +92,7 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
   return text.match(pattern) ?? [];
 }
 
-/**
- * Reads an address with or without port and quotes: `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or
- * `2001:db8::1`.
- */
+/** Reads an address that may have quotes and a port, such as `192.0.2.1:4711` or `"[2001:db8::1]:4711"`. */
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;

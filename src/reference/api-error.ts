@@ -30,10 +30,7 @@ export const errorCauses = [
 ] as const;
 export type ErrorCause = (typeof errorCauses)[number];
 
-/**
- * The details of an error body: none, the invalid field, or the state of the exceeded limit. Source: Errors, "Error
- * bodies".
- */
+/** The details of an error body: none, the invalid field, or the exceeded limit. Source: Errors, "Error bodies". */
 export type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }
@@ -45,7 +42,7 @@ export type ErrorDetail =
       readonly retryAfterSeconds: number;
     };
 
-/** An error that the server will answer with, before the functions of `Behaviour` choose its status, code and body. */
+/** An error to send. The functions of `Behaviour` choose its status, code and body. */
 export interface ApiError {
   readonly cause: ErrorCause;
   readonly message: string;
@@ -60,7 +57,7 @@ export function fieldError(cause: ErrorCause, field: string, reason: string): Ap
   return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
 }
 
-/** Everything from which `errorBody` makes the body of an error response. */
+/** An error with its status and code, from which `errorBody` makes the body. */
 export interface ErrorBodyInput extends ApiError {
   readonly endpoint: Endpoint;
   readonly status: number;

@@ -82,9 +82,8 @@ export interface AcceleratedClock extends Clock {
 }
 
 /**
- * Creates a clock that starts now and runs `speed` times as fast as the machine's, so that an hour's window passes in
- * seconds. Instants are whole Unix milliseconds and never go back. A timer is exact to a millisecond of the machine,
- * which is `speed` milliseconds on this clock.
+ * Creates a clock that starts now and runs `speed` times as fast as the machine's. Instants are whole milliseconds and
+ * never go back. A timer is exact to a millisecond of the machine, which is `speed` milliseconds on this clock.
  *
  * @throws {RangeError} if `speed` is not above 0
  */

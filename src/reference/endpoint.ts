@@ -1,6 +1,6 @@
 /**
- * The endpoint that a request calls. `unknown` is a path or method that the document does not define. `description`
- * (OpenAPI), `clock` and `control` (deployments) belong to this server and are not in the document.
+ * The endpoint that a request calls. `unknown` is a path or method that the document does not define. The last three
+ * belong to this server: OpenAPI, the virtual clock, and the test control.
  */
 export type Endpoint =
   | "invoke"
@@ -22,10 +22,7 @@ export type Endpoint =
   | "clock"
   | "control";
 
-/**
- * Whether an endpoint belongs to this server and is not in the document. Such an endpoint needs no key and has no
- * limits.
- */
+/** Whether an endpoint is not in the document. It needs no key and has no limits. */
 export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }

@@ -1,9 +1,6 @@
 import { isObject } from "../base/json.ts";
 
-/**
- * The functions of this file read and edit plain JSON values. A path is written `a.b.c`. An edit of an absent field
- * changes nothing.
- */
+// A path is written `a.b.c`. An edit of an absent field changes nothing.
 
 /** Returns the fields of an object; none for any other value. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

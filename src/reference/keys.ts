@@ -11,10 +11,7 @@ export const referenceTiers: TierTable = {
 
 /** The restrictions of a key, and its earlier usage. Source: Resources, "API key". */
 export interface KeyTraits {
-  /**
-   * Seconds until the key expires, counted from the server's start or, for an issued key, from its issue. `null` for
-   * never, 0 for already expired.
-   */
+  /** Seconds from the server's start, or from the key's issue, until it expires. `null` for never. */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   /** Ids of the agents that the key may call; `null` for all. */
@@ -80,9 +77,9 @@ export const referenceKeys: readonly ReferenceKey[] = [
 /** The secret that signs requests. Source: Authentication 4. */
 export const signingSecret = "reference-signing-secret";
 
-/** A key, and the instant at which the key expires in Unix milliseconds; `Infinity` for never. */
 export interface IssuedKey {
   readonly key: ReferenceKey;
+  /** In Unix milliseconds; `Infinity` for never. */
   readonly expiresAtMs: number;
 }
 
@@ -94,9 +91,7 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/**
- * Creates a key ring with these first keys. `write` turns the default text of a key into the text that clients send.
- */
+/** Creates a key ring with these keys. `write` turns the default text of a key into the text that clients send. */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

@@ -1,5 +1,14 @@
 import type { ClauseId } from "../spec/clauses.ts";
+import { rateLimitHeaders } from "../spec/headers.ts";
+import type { ErrorBodyInput, ErrorCause } from "./api-error.ts";
+import type { Credentials } from "./behaviour/authentication.ts";
 import { standardBehaviour, type Behaviour } from "./behaviour/behaviour.ts";
+import { formB } from "./behaviour/errors.ts";
+import type { HeadInput } from "./behaviour/transport.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { editField, removeField, renameField, setField } from "./json-edit.ts";
+import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
+import type { WindowName } from "./limits/windows.ts";
 
 /**
  * Returns the functions of `Behaviour` that it replaces. The new functions may call those of `base`. Each call creates
@@ -17,15 +26,9 @@ export interface Patch {
   /** Heading of the document that the patch concerns. */
   readonly section: string;
   readonly summary: string;
-  /**
-   * The clauses that the patch breaks. A variant breaks only advisory clauses. A load fault may break no clause, if a
-   * load run detects the fault by a rule outside the document.
-   */
+  /** The clauses that the patch breaks. Those of a variant are advisory. A load fault may have none. */
   readonly breaks: readonly ClauseId[];
-  /**
-   * Clauses that the patch breaks in some runs only. For example, the headers may describe the hour in one run and the
-   * minute in another.
-   */
+  /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
   /** The tests that must detect the patch. `load`: detection takes concurrent requests, or thousands of requests. */
   readonly detectedBy: "suites" | "load";
@@ -67,3 +70,156 @@ export function variants(section: string, rows: Readonly<Record<string, VariantR
     return { ...row, name, kind: "variant", section, mayAlsoBreak: [], detectedBy: "suites" };
   });
 }
+
+// From here: overrides that faults and variants of several sections share. A decision is a function of `Behaviour`.
+
+type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
+type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
+type Decide<D extends keyof Behaviour> = (...args: Arguments<D>) => Result<D>;
+
+/** Makes a decision return the same value in every case. */
+export const always =
+  <D extends keyof Behaviour>(decision: D, value: Result<D>): Override =>
+  () => ({ [decision]: () => value });
+
+/** Edits the result of a decision. `edit` also receives the arguments of the decision. */
+export const overrideResult =
+  <D extends keyof Behaviour>(decision: D) =>
+  (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
+  (base) => {
+    const decide = base[decision] as Decide<D>;
+    return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
+  };
+
+/** Edits the result of a decision. `edit` also receives the number of the call, from 1, and the arguments. */
+export const overrideByCount =
+  <D extends keyof Behaviour>(decision: D) =>
+  (edit: (result: Result<D>, count: number, ...args: Arguments<D>) => Result<D>): Override =>
+  (base) => {
+    let count = 0;
+    return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
+  };
+
+/** Makes an override whose functions can read the arguments of the last call of a decision. */
+export const withLast =
+  <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
+  (base) => {
+    let last: Arguments<D> | undefined;
+    const changes = change(() => last)(base);
+    const decide = (changes[decision] ?? base[decision]) as Decide<D>;
+    const remember = (...args: Arguments<D>) => {
+      last = args;
+      return decide(...args);
+    };
+    return { ...changes, [decision]: remember };
+  };
+
+/** Makes an override whose functions can read the path of the current request. */
+export const withPath = (change: (path: () => string) => Override): Override =>
+  withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
+
+/** The names of the decisions that return a JSON value. */
+type JsonDecision = {
+  [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
+}[keyof Behaviour];
+
+/**
+ * Edits the JSON value that a decision returns: the whole value, or the field at a path. `when` limits the edit to some
+ * calls.
+ */
+export function overrideJson<D extends JsonDecision>(decision: D) {
+  const edit = overrideResult(decision);
+  const when = (matches: (...args: Arguments<D>) => boolean) =>
+    fieldEdits((change) => edit((value, ...args) => (matches(...args) ? (change(value) as Result<D>) : value)));
+  return Object.assign(edit, { ...when(() => true), when });
+}
+
+function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
+  return {
+    set: (path: string, to: unknown) => edit((value) => setField(value, path, to)),
+    change: (path: string, change: (old: unknown) => unknown) => edit((value) => editField(value, path, change)),
+    remove: (...paths: readonly string[]) => edit((value) => paths.reduce<unknown>(removeField, value)),
+    rename: (from: string, to: string) => edit((value) => renameField(value, from, to)),
+  };
+}
+
+/** Replaces the status of successful responses of one endpoint: of all, or of every n-th. */
+export const overrideSuccessStatus =
+  (endpoint: Endpoint, status: number, every = 1): Override =>
+  (base) => {
+    let count = 0;
+    const isDue = (called: Endpoint) => called === endpoint && (count += 1) % every === 0;
+    return overrideResult("successStatus")((given, called) => (isDue(called) ? status : given))(base);
+  };
+
+/** Replaces the status of errors with these causes, on one endpoint or, without `on`, on all. */
+export const overrideErrorStatus = (causes: readonly ErrorCause[], status: number, on?: Endpoint): Override =>
+  overrideResult("errorStatus")((given, cause, endpoint) =>
+    causes.includes(cause) && (on ?? endpoint) === endpoint ? status : given,
+  );
+
+/** Replaces the code of errors with these causes, on one endpoint or, without `on`, on all. */
+export const overrideErrorCode = (causes: readonly ErrorCause[], code: string, on?: Endpoint): Override =>
+  overrideResult("errorCode")((given, cause, endpoint) =>
+    causes.includes(cause) && (on ?? endpoint) === endpoint ? code : given,
+  );
+
+/** Replaces the status and code of errors with these causes, on one endpoint or, without `on`, on all. */
+export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Endpoint): Override {
+  return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
+}
+
+/** Removes rate-limit headers from matching responses: those listed, by default all. */
+export function withoutRateHeaders(
+  matches: (head: HeadInput) => boolean,
+  names: readonly string[] = rateLimitHeaders,
+): Override {
+  return overrideResult("rateHeaders")((headers, _window, _nowMs, head) =>
+    headers.filter(([name]) => !matches(head) || !names.includes(name)),
+  );
+}
+
+/** Makes the rate-limit headers always report the same window. */
+export const reportOnly = (name: WindowName): Override =>
+  overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
+
+/** Gives all errors form B, with changes. */
+export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
+  overrideJson("errorBody")((_, input) => edit(formB(input), input));
+
+/** On the given endpoints, or on all, treats every key as if it had these restrictions instead of its own. */
+export const withKeyTraits =
+  (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
+  (base) => ({
+    permits: (key, request) => {
+      const applies = endpoints.length === 0 || endpoints.includes(request.endpoint);
+      return base.permits(applies ? { ...key, ...traits } : key, request);
+    },
+  });
+
+/** Lets a request in with the key that `choose` returns. If that is `undefined`, the usual rules apply. */
+export const letIn = (
+  choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
+): Override =>
+  overrideResult("identify")((identity, credentials, ring, _nowMs, endpoint) => {
+    const key = choose(credentials, ring, endpoint);
+    return key === undefined ? identity : { kind: "known", key };
+  });
+
+/** Finds the key that a request names, expired or not. */
+export const namedKey = (credentials: Credentials, ring: KeyRing): IssuedKey | undefined =>
+  credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+
+/** Lets the keys in that `isMeant` selects, expired or not, on the endpoints that `where` selects. */
+export const acceptExpiredKeys = (
+  isMeant: (key: KeyTraits) => boolean,
+  where: (endpoint: Endpoint) => boolean = () => true,
+): Override =>
+  letIn((credentials, ring, endpoint) => {
+    const key = namedKey(credentials, ring)?.key;
+    return key !== undefined && isMeant(key) && where(endpoint) ? key : undefined;
+  });
+
+export const wasIssuedExpired = ({ expiresInSeconds }: KeyTraits): boolean => expiresInSeconds === 0;
+
+export const isTemporary = ({ expiresInSeconds }: KeyTraits): boolean => (expiresInSeconds ?? 0) > 0;

@@ -1,6 +1,5 @@
 import type { TierName } from "../spec/tiers.ts";
-import type { AgentFile } from "./agent-file/agent-file.ts";
-import { hostAgentFile, removeHostedAgent, type HostingReason } from "./agent-file/hosting.ts";
+import type { AgentFile } from "./agent-file.ts";
 import { agentsByRole } from "./agents.ts";
 import type { Behaviour } from "./behaviour/behaviour.ts";
 import { isVirtualClock, systemClock, type Clock } from "./clock.ts";
@@ -15,8 +14,14 @@ import {
 } from "./keys.ts";
 import { applyPatches, type Patch } from "./patch.ts";
 import { createApp, type RequestLine } from "./server/app.ts";
-import { deploy, type DeploymentChange } from "./server/deployments.ts";
-import type { TlsFiles } from "./server/listener.ts";
+import {
+  deploy,
+  hostAgentFile,
+  removeHostedAgent,
+  type DeploymentChange,
+  type HostingReason,
+} from "./server/deployments.ts";
+import type { TlsFiles } from "./server/http.ts";
 import { serverState } from "./server/state.ts";
 import { addressGuard, listensOnLoopback } from "./webhooks/address-guard.ts";
 import { diskStore } from "./webhooks/disk-store.ts";
@@ -28,8 +33,8 @@ export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
 export type { TierTable } from "./keys.ts";
-export { maxAgentFileBytes as mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
-export { agentIdFromName as generatedId } from "./agent-file/hosting.ts";
+export { maxAgentFileBytes as mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file.ts";
+export { agentIdFromName as generatedId } from "./server/deployments.ts";
 export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
 
 /** Options of a reference server. Every option has a default. */

@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 
 import { readTextFile } from "../../base/read-file.ts";
 import { isAddressRange } from "../../reference/addresses.ts";
-import type { TlsFiles } from "../../reference/server/listener.ts";
+import type { TlsFiles } from "../../reference/server/http.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 

@@ -5,7 +5,7 @@ import type { KeyRing, ReferenceKey } from "../keys.ts";
 import type { ErrorCause } from "../api-error.ts";
 import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 
-/** The parsed content of an `Authorization` header. */
+/** The content of an `Authorization` header. */
 export type Credentials =
   | { readonly kind: "absent" }
   | { readonly kind: "malformed" }
@@ -37,8 +37,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-// The case of the scheme does not matter, and one or more blanks follow it. Source: RFC 9110, sections 11.1 and 11.4
-// (authentication).
+// Source: RFC 9110, sections 11.1 and 11.4: any letter case, and one or more blanks.
 const bearerPattern = /^(bearer) +(\S+) *$/i;
 
 /** How far the timestamp of a signature may be before or after the server's clock. */
@@ -57,15 +56,9 @@ export function isSameSecret(one: string, other: string): boolean {
 /** The server's decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
 export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
-  /**
-   * Returns the secret text of a new key, given the default text such as `ah_free_4mJ9`. Variants replace the prefix or
-   * the case.
-   */
+  /** Returns the secret text of a new key, given the default text such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
-  /**
-   * Returns a key from another place than the header `Authorization`, as `Bearer KEY`; empty for none. Faults read it
-   * from a cookie or another header.
-   */
+  /** Returns `Bearer KEY` for a key outside the header `Authorization`, such as in a cookie; empty for none. */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
@@ -80,30 +73,19 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /**
-   * Returns the name of the account whose limits the request uses. By default each key has its own account, named by
-   * the key's text.
-   */
+  /** Returns the name of the account whose limits the request uses: by default the key's text. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /**
-   * Returns the valid key whose limits a request with an invalid key uses, too; `null` if such a request uses no key's
-   * limits.
-   */
+  /** Returns the valid key whose limits a request with an invalid key uses as well; `null` for none. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
-  /**
-   * Returns the proxies whose forwarding headers the server trusts. `named` are those of the server's option
-   * `trustedProxies`.
-   */
+  /** Returns the proxies whose forwarding headers the server trusts, given the option `trustedProxies`. */
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
-  /** Whether a key may make a request, by the key's scope, agents and allowed addresses. */
+  /** Whether a key may make a request. */
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>
     isServerOwn(endpoint) ||
     ((scope === "full" || !needsFullScope(endpoint)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
-  /**
-   * Whether a request has no signature, or a valid and recent one. `signed` returns the result of {@link signedBytes}.
-   */
+  /** Whether a request has no signature, or a valid and recent one. `signed` returns the signed bytes. */
   acceptsSignature: (
     { signature, timestamp }: SignedRequest,
     signed: () => Uint8Array,

@@ -28,12 +28,9 @@ export interface AsyncOperation {
 
 const maxBatchEntries = 100;
 
-/**
- * The server's decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation
- * handle".
- */
+/** The server's decisions about batches and operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
 export const standardBatches = {
-  /** Returns the first error in the body of a batch; `null` if the body is valid. */
+  /** Returns the first error in the body of a batch, or `null`. */
   validateBatch: (body: unknown): ApiError | null => {
     const batch = fieldsOf(body)["batch"];
     if (batch === undefined) return fieldError("missing-field", "batch", "missing");

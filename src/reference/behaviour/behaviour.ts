@@ -1,4 +1,4 @@
-import { standardAlerts } from "./alerts.ts";
+import { standardAlerts, standardWebhooks } from "./webhooks.ts";
 import { standardAuthentication } from "./authentication.ts";
 import { standardBatches } from "./batches.ts";
 import { standardDeliveries } from "./deliveries.ts";
@@ -8,12 +8,11 @@ import { standardInvoke } from "./invoke.ts";
 import { standardLimits } from "./limits.ts";
 import { standardStream } from "./stream.ts";
 import { standardTransport } from "./transport.ts";
-import { standardWebhooks } from "./webhooks.ts";
 
 /**
- * All decisions of the server, such as which status an error gets, as one small function each. The server calls these
- * functions and decides nothing itself. No function calls another one through this table, so each can be replaced
- * alone. `docs/gaps.md` lists the choices where the document is silent.
+ * All decisions of the server, such as which status an error gets, as one small function each. No function calls
+ * another through this table, so each can be replaced alone. `docs/gaps.md` lists the choices where the document is
+ * silent.
  */
 export const standardBehaviour = {
   ...standardDeliveries,

@@ -37,24 +37,21 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/**
- * The receiver of a webhook, and how many of the webhook's deliveries are pending or failed when a new event occurs.
- */
+/** The earlier deliveries of a webhook when a new event occurs. */
 export interface WebhookBacklog {
   readonly url: string;
-  /** Deliveries that are in progress or will be retried. */
+  /** Number of deliveries that have not ended. */
   readonly pending: number;
-  /** Deliveries that were marked failed. */
+  /** Number of deliveries that were marked failed. */
   readonly failed: number;
 }
 
 /**
- * The source addresses of deliveries on the server's own machine. The document publishes three, and leaves the values
- * out. Source: Events, "Delivery security and policy", item 2.
+ * The published source addresses of deliveries. The document has three and does not show them. Source: Events,
+ * "Delivery security and policy", item 2.
  */
 export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 
-/** Headers of the connection and of this server. A webhook cannot replace them. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -81,15 +78,9 @@ export const standardDeliveries = {
     events.some((event) => selectsEventType(event, type)),
   /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
-  /**
-   * Whether a webhook gets an event to which it is subscribed. A fault denies it, depending on the webhook's earlier
-   * deliveries.
-   */
+  /** Whether a webhook gets an event to which it is subscribed. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /**
-   * Returns the id of an event, which is the same in all its deliveries. `number` counts events, and `_attempt` counts
-   * the attempts of a delivery, both from 1.
-   */
+  /** Returns the id of an event. `number` counts events, and `_attempt` the attempts of a delivery, both from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to its first attempt. */
   firstDelayMs: (): number => 0,
@@ -108,10 +99,7 @@ export const standardDeliveries = {
   /** Returns the value of the signature header; `null` leaves the header out. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  /**
-   * Returns the headers of a delivery, without those of the connection such as `Host`. `custom` are the webhook's own
-   * headers.
-   */
+  /** Returns the headers of a delivery, without those of the connection. `custom` are those of the webhook. */
   deliveryHeaders: (
     _facts: AttemptInput,
     signature: string | null,
@@ -124,22 +112,16 @@ export const standardDeliveries = {
   /** Returns the address of this machine to send an attempt from; `null` for the system's choice. */
   deliverySource: (_facts: AttemptInput): string | null => null,
   deliveryFraming: (): "length" | "chunked" => "length",
-  /**
-   * Returns the name of the queue for a delivery. Each queue limits its own concurrent requests, and never waits for
-   * another queue.
-   */
+  /** Returns the name of the queue for a delivery. */
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,
   /** Milliseconds from sending a delivery until the head of the response must have arrived. */
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
   /** Whether a delivery succeeds only after the whole body of the response has arrived, within the same time. */
   awaitsResponseBody: (): boolean => false,
-  /** Whether a response may count as success, given the names of its headers. If not, the delivery has failed. */
+  /** Whether a response may count as success, given the names of its headers. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,
-  /**
-   * Whether the server follows a receiver's redirect with a GET, as browsers do. The delivery is then judged by the
-   * response to the GET.
-   */
+  /** Whether the server follows a redirect with a GET, and judges the delivery by the response to the GET. */
   followsRedirects: (): boolean => false,
   isDelivered: (status: number): boolean => status >= 200 && status <= 299,
   /** Returns when the next attempt of a delivery is due; `null` for no further attempt. */
@@ -153,7 +135,6 @@ export const standardDeliveries = {
 
 export type DeliveryBehaviour = typeof standardDeliveries;
 
-/** Whether an entry of a webhook's list includes a type. `agent.*` includes every type that begins with `agent.`. */
 function selectsEventType(event: string, type: string): boolean {
   return event === type || (event.endsWith(".*") && type.startsWith(event.slice(0, -1)));
 }

@@ -45,17 +45,11 @@ export const standardErrors = {
   errorStatus: (cause: ErrorCause, _endpoint: Endpoint): number => statusAndCodeByCause[cause].status,
   errorCode: (cause: ErrorCause, _endpoint: Endpoint): string => statusAndCodeByCause[cause].code,
   errorBody: (input: ErrorBodyInput): unknown => formA(input),
-  /**
-   * Returns the value of the `Retry-After` header; `null` leaves the header out. The body has `retry_after` in both
-   * cases.
-   */
+  /** Returns the value of the `Retry-After` header; `null` for no header. */
   retryAfterHeader: (_retryAfterSeconds: number): string | null => null,
 };
 
-/**
- * Makes form A: `{ error: { code, message, status } }`. Adds `retry_after` if a limit refused the request. Source:
- * Errors, "Error bodies".
- */
+/** Makes form A: `{ error: { code, message, status, retry_after } }`. Source: Errors, "Error bodies". */
 export function formA({ code, message, status, detail }: ErrorBodyInput): object {
   return {
     error: { code, message, status, ...(detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {}) },
@@ -74,7 +68,6 @@ export function bothForms(input: ErrorBodyInput): object {
   return { status: "error", error: { code, message, status, ...retry, details: detailsOf(detail) } };
 }
 
-/** Makes the `details` of an error body of form B. */
 export function detailsOf(detail: ErrorDetail): object {
   switch (detail.kind) {
     case "none":

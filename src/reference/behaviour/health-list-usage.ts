@@ -54,15 +54,12 @@ export const standardHealthListUsage = {
   }),
   /** Whether a request to this endpoint, which runs an agent, changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
-  /** Returns the page to send. Moves a requested number or size that is out of bounds to the nearest bound. */
+  /** Returns the page to send. A number or size out of bounds becomes the nearest bound. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),
   }),
-  /**
-   * Returns the error for a page or limit that the server refuses; `null` if it accepts both. `_total` is the number of
-   * agents.
-   */
+  /** Returns the error for a refused page or limit, or `null`. `_total` is the number of agents. */
   validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
   pageItems: (agents: readonly Agent[], { page, limit }: EffectivePage): readonly Agent[] =>
     agents.slice((page - 1) * limit, page * limit),
@@ -84,7 +81,7 @@ export const standardHealthListUsage = {
   }),
 };
 
-/** Makes the counts of a usage report: the requests of one window, and the tokens of the month. */
+/** Makes the counts of a usage report. */
 export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
   requests: { used: limit - remaining, limit, remaining },
   tokens: {
@@ -96,10 +93,7 @@ export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCou
 
 let lastTime = { second: Number.NaN, text: "" };
 
-/**
- * Formats an instant in UTC, to the second: `2026-03-04T05:06:07Z`. Caches the last text, since thousands of responses
- * share it.
- */
+/** Formats an instant as `2026-03-04T05:06:07Z`. Caches the last text, since thousands of responses share it. */
 export function isoTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastTime.second)
@@ -122,10 +116,7 @@ export interface KeyUsageInput extends UsageInput {
   readonly expiresAtMs: number | null;
 }
 
-/**
- * The server's decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints
- * 9 and 12.
- */
+/** The server's decisions about key usage and agent details. Source: Endpoints 9 and 12. */
 export const standardDetails = {
   agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
     ...fieldsOf(listItem),

@@ -2,13 +2,13 @@ import type { Agent } from "../agents.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 
-/**
- * A violation of a request's schema: the broken rule, and the path of the invalid value, such as
- * `/parameters/temperature`.
- */
+/** A violation of a request's schema. */
 export interface SchemaViolation {
+  /** A keyword of JSON Schema, such as `required`. */
   readonly rule: string;
+  /** The path of the invalid value, such as `/parameters/temperature`. */
   readonly path: string;
+  /** Name of the missing field; empty for other rules. */
   readonly missing: string;
   readonly message: string;
 }
@@ -40,7 +40,7 @@ export interface ConversationInput {
 
 /** The server's decisions about invocation. Decisions about the request also apply to streams. Source: Endpoints 1. */
 export const standardInvoke = {
-  /** Returns the error in the body of an invoke or stream request; `null` if the body is valid. */
+  /** Returns the error in the body of an invoke or stream request, or `null`. */
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _endpoint: Endpoint): ApiError | null => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");
     const missing = violations.find(({ rule, path }) => rule === "required" && path === "");
@@ -48,10 +48,7 @@ export const standardInvoke = {
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /**
-   * Chooses the error to send, given the error of the request's agent and that of its body. Returns `null` if both are
-   * `null`.
-   */
+  /** Chooses between the error of the request's agent and that of its body. */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
   /** Cuts a text after its first `maxTokens` words. */
@@ -61,7 +58,7 @@ export const standardInvoke = {
       .slice(0, maxTokens)
       .join("")
       .trimEnd(),
-  /** Returns the key under which a conversation is stored. Requests with the same key continue one conversation. */
+  /** Returns the name of a conversation. Requests with the same name continue one conversation. */
   conversationKey: ({ account, agent, session }: ConversationInput): string =>
     JSON.stringify([account, agent, session]),
   timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,

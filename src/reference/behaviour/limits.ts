@@ -5,17 +5,14 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/**
- * The events that may free a request's slot for concurrent requests: the head is sent, the response ends, or the client
- * leaves early.
- */
+/** An event that may free a request's slot: the head is sent, the response ends, or the client leaves early. */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimitPerMinute = 1000;
 
 /** The server's decisions about limits. Source: Limits. */
 export const standardLimits = {
-  /** Creates the limiters of a new account. A request is admitted if all limiters have room. */
+  /** Creates the limiters of a new account. */
   limiters: (limits: TierLimits): readonly Limiter[] => {
     const { hour, minute } = windowsOf(limits);
     return [fixedWindow(hour), fixedWindow(minute)];
@@ -24,7 +21,7 @@ export const standardLimits = {
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
   maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
-  /** Whether any limit of a key (requests, tokens, concurrent requests) may refuse a request to this endpoint. */
+  /** Whether a limit of a key may refuse a request to this endpoint. */
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether invoke and stream check agent and body before the limits, so that only a valid request gets 429. */
   reportsLimitErrorsLast: (): boolean => false,
@@ -32,33 +29,30 @@ export const standardLimits = {
   takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
-  /** Returns how many requests an admitted request counts as. Decided when the request arrives. */
+  /** Returns how many requests an admitted request counts as. */
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
-  /** Whether a request that a limit of this kind has refused counts against the request limits. */
+  /** Whether a request that this limit has refused counts against the request limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a counted request remains counted, once the status of its response is known. */
+  /** Whether a counted request stays counted after this response. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /**
-   * How many requests are subtracted for a request that does not remain counted. More than 1 gives the key extra
-   * requests.
-   */
+  /** Returns how many requests are subtracted for a request that does not stay counted. */
   refundedRequests: (): number => 1,
   /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,
   /** Returns how many requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
-  /** Milliseconds on the server's clock from the event until the request's slot is free again. */
+  /** Milliseconds on the server's clock from the event until the slot is free. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
-  /** Chooses which of the key's windows, at least one, the rate-limit headers report. */
+  /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
-  /** Chooses the window that the rate-limit headers report after the window `exhausted` has refused a request. */
+  /** Chooses the window that the headers report after the window `exhausted` has refused a request. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
-  /** Makes the window that the rate-limit headers report after the month's token quota has refused a request. */
+  /** Makes the window that the headers report after the month's token quota has refused a request. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /** Whether the rate-limit headers report the window at the time of the response instead of the request's arrival. */
+  /** Whether the headers report the window at the time of the response, not of the request's arrival. */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],
@@ -75,9 +69,7 @@ export const standardLimits = {
   tokensBackAtMs: nextMonthMs,
 };
 
-/**
- * Whether window `one` has fewer requests left than `other`. If both have the same number, whether `one` resets later.
- */
+/** Whether window `one` has fewer requests left than `other`, or as many and resets later. */
 function isTighter(one: WindowStatus, other: WindowStatus): boolean {
   if (one.remaining !== other.remaining) return one.remaining < other.remaining;
   return one.resetAtMs > other.resetAtMs;

@@ -29,7 +29,7 @@ export interface StreamInput {
 
 export interface Chunk {
   readonly text: string;
-  /** Index of the chunk in the whole text, from 0. A resumed stream starts with a higher index. */
+  /** Index of the chunk in the whole text, from 0. */
   readonly index: number;
 }
 
@@ -98,12 +98,12 @@ function waitSteps(ms: number): StreamStep[] {
   return ms > 0 ? [{ kind: "wait", ms }] : [];
 }
 
-/** Splits a text into words. Each word keeps the blanks that follow, so the joined words are the text. */
+/** Splits a text into words, each with the blanks that follow. */
 function wordsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(/(?<=\s)(?=\S)/u);
 }
 
-/** Splits a text into slices of `size` code points. A surrogate pair is never split. */
+/** Splits a text into slices of `size` code points. */
 function slicesOf(text: string, size: number): readonly string[] {
   // Few texts have surrogate pairs. Without them each code unit is a code point, so no array is needed.
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;

@@ -26,28 +26,24 @@ export const standardTransport = {
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
   /** Writes a value as the text of a JSON body. */
   jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
-  /** Returns the headers to send. `headers` are all that the server itself would send. */
+  /** Returns the headers to send, given those of the standard server. */
   finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   bodyFraming: (): "length" | "chunked" => "length",
   /** Turns of the event loop to wait before making a response. */
   turnsBeforeResponse: (_head: { readonly endpoint: Endpoint }): number => 0,
-  /**
-   * Milliseconds on the server's clock to wait before making a response. `isLimited`: a limit has refused the request.
-   */
+  /** Milliseconds on the server's clock to wait before making a response. */
   responseDelayMs: (_head: { readonly endpoint: Endpoint; readonly isLimited: boolean }): number => 0,
-  /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
+  /** Whether a request body of this `Content-Type` (empty if absent) is read as JSON. */
   acceptsContentType: (contentType: string, _endpoint: Endpoint): boolean =>
     /^application\/json\s*(;|$)/i.test(contentType),
-  /** Whether the server tries to parse the text of a request body. A fault refuses legal texts here. */
+  /** Whether the server parses this text of a request body. */
   acceptsBodyText: (_text: string): boolean => true,
   /** Returns the path that the server handles in place of the requested path. */
   servedPath: (path: string): string => path,
   /** Returns the status of a successful response. `health` is the agent's health for a health report. */
   successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
-  /**
-   * Whether this endpoint can respond in a media type that `Accept` allows. `_accept` is empty if the header is absent.
-   */
+  /** Whether this endpoint can respond in a media type that `Accept` (empty if absent) allows. */
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   /** The largest accepted request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,

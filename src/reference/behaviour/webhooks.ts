@@ -1,5 +1,6 @@
 import { webhookEvents, type WebhookEvent } from "../../spec/events.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
+import type { WindowStatus } from "../limits/windows.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
@@ -47,15 +48,9 @@ export const eventTypeByStage = {
   timeout: "agent.timeout",
 } as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
 
-/**
- * The server's decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics";
- * Events.
- */
+/** The server's decisions about webhooks. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
 export const standardWebhooks = {
-  /**
-   * Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not
-   * deliver to a URL; `null` if it may.
-   */
+  /** Returns the error in a request for a webhook, or `null`. `addressRefusal` says why a URL is refused, or `null`. */
   validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     if (url === undefined) return fieldError("missing-field", "url", "missing");
@@ -78,7 +73,7 @@ export const standardWebhooks = {
       secret: textOrNull(secret),
     };
   },
-  /** Whether a key may read what belongs to a webhook, such as its deliveries. */
+  /** Whether a key may read the deliveries and metrics of a webhook. */
   showsWebhook: ({ owner }: Webhook, { name }: ReferenceKey): boolean => owner === name,
   webhookBody: ({ id, url, events, agentId, createdMs }: Webhook): unknown => ({
     webhook_id: id,
@@ -106,7 +101,7 @@ export const standardWebhooks = {
     input,
     ...stageData(stage),
   }),
-  /** Returns the stages for which the server sends an event when an execution ends. By default only the end itself. */
+  /** Returns the stages for which the server sends an event when an execution ends. */
   endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
   /** Returns the type of the event for a stream whose client left before its end; `null` for no event. */
   disconnectEvent: (): "agent.failed" | null => null,
@@ -150,4 +145,74 @@ function deliveryItem({ id, eventId, type, state, attempts, nextAttemptMs, creat
     })),
     next_attempt_at: nextAttemptMs === null ? null : isoTime(nextAttemptMs),
   };
+}
+
+/** A usage alert. Source: Endpoints, "8. Create a usage alert". */
+export interface Alert {
+  readonly id: string;
+  /** Name of the key whose usage the alert watches. */
+  readonly owner: string;
+  readonly type: string;
+  /** The percentage of used requests, from 0 to 100, at which the server sends the alert. */
+  readonly threshold: number;
+  readonly webhookUrl: string;
+  readonly createdMs: number;
+}
+
+/** The state of a rate-limit window just before and just after it counted a request. */
+export interface UsageChange {
+  readonly before: WindowStatus;
+  readonly after: WindowStatus;
+}
+
+/** The fields of a request to create an alert. */
+export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
+
+/** The server's decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
+export const standardAlerts = {
+  /** Returns the error in a request for an alert, or `null`. `addressRefusal` says why a URL is refused, or `null`. */
+  validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
+    const { type, threshold, webhook_url: url } = fieldsOf(body);
+    if (type === undefined) return fieldError("missing-field", "type", "missing");
+    if (type !== "rate_limit") return fieldError("invalid-input", "type", "must be rate_limit");
+    if (threshold === undefined) return fieldError("missing-field", "threshold", "missing");
+    if (typeof threshold !== "number" || threshold < 0 || threshold > 100)
+      return fieldError("invalid-input", "threshold", "must be a number from 0 to 100");
+    if (url === undefined) return fieldError("missing-field", "webhook_url", "missing");
+    if (typeof url !== "string") return fieldError("invalid-input", "webhook_url", "must be a string");
+    const refused = addressRefusal(url);
+    return refused === null ? null : fieldError("invalid-input", "webhook_url", refused);
+  },
+  /** Reads the valid body of a request to create an alert. */
+  readAlertRequest: (body: unknown): AlertRequest => {
+    const { type, threshold, webhook_url: url } = fieldsOf(body);
+    return { type: String(type), threshold: Number(threshold), webhookUrl: String(url) };
+  },
+  alertId: (number: number): string => `alert_${String(number).padStart(6, "0")}`,
+  alertBody: ({ id, type, threshold, webhookUrl, createdMs }: Alert): unknown => ({
+    alert_id: id,
+    type,
+    threshold,
+    webhook_url: webhookUrl,
+    created_at: isoTime(createdMs),
+  }),
+  /** Returns the window whose used requests an alert watches. */
+  watchedWindow: (): WindowStatus["window"] => "hour",
+  firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
+    usedPercent(before) < threshold && usedPercent(after) >= threshold,
+  /** Makes the body of the message to the alert's URL. */
+  alertMessage: ({ id, type, threshold }: Alert, { limit, remaining }: WindowStatus, nowMs: number): unknown => ({
+    id,
+    type,
+    threshold,
+    used: limit - remaining,
+    limit,
+    remaining,
+    created: isoTime(nowMs),
+  }),
+};
+
+/** Returns the percentage of a window's requests that are used. */
+export function usedPercent({ limit, remaining }: WindowStatus): number {
+  return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
 }

@@ -19,10 +19,7 @@ export async function startEmbedded(patches: readonly Patch[] = []): Promise<Emb
   return { target: targetOf(reference), close: () => reference.close() };
 }
 
-/**
- * Makes a target from a reference server in this process. The target advances a virtual clock and changes deployments
- * directly, without HTTP.
- */
+/** Makes a target from a reference server in this process. Clock and deployments change without HTTP. */
 export function targetOf(reference: Reference): Target {
   const sources = { addresses: loopbackSources, header: null };
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };

@@ -1,20 +1,38 @@
 import { tryParseJson } from "../../base/json.ts";
-import { acceptExpiredKeys, overrideError, overrideErrorStatus } from "../overrides.ts";
-import { fault, type Override, faults } from "../patch.ts";
 import type { ErrorCause } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ReferenceKey } from "../keys.ts";
-import { withPath } from "./edge-cases.ts";
+import type { SignedRequest } from "../behaviour/authentication.ts";
+import {
+  acceptExpiredKeys,
+  always,
+  fault,
+  faults,
+  letIn,
+  overrideError,
+  overrideErrorStatus,
+  overrideResult,
+  wasIssuedExpired,
+  withPath,
+  type Override,
+} from "../patch.ts";
 
 /** Responds 403 to a wrong key on one endpoint. */
 const respond403 = (where: Endpoint) => overrideErrorStatus(["wrong-key"], 403, where);
+
+/** Accepts a wrong key on one endpoint. */
+const acceptWrongKeys = (where: Endpoint): Override =>
+  overrideResult("requiresKey")(
+    (requires, endpoint, { kind }) => requires && (endpoint !== where || kind === "absent"),
+  );
 
 /** Matches any authentication scheme with its credentials. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
 /** Accepts an unknown key as if it were the first known key that it resembles. */
-function acceptSimilar(resembles: (text: string, key: string, endpoint: Endpoint) => boolean): Override {
-  return (base) => ({
+export const acceptSimilar =
+  (resembles: (text: string, key: string, endpoint: Endpoint) => boolean): Override =>
+  (base) => ({
     identify: (credentials, ring, nowMs, endpoint) => {
       if (credentials.kind !== "bearer" || ring.find(credentials.text) !== undefined)
         return base.identify(credentials, ring, nowMs, endpoint);
@@ -22,7 +40,9 @@ function acceptSimilar(resembles: (text: string, key: string, endpoint: Endpoint
       return base.identify({ ...credentials, text: key?.key ?? credentials.text }, ring, nowMs, endpoint);
     },
   });
-}
+
+/** Whether two keys differ at most in their last character. */
+export const isNearMiss = (text: string, key: string): boolean => text.slice(0, -1) === key.slice(0, -1);
 
 /**
  * Treats an invalid key as the key of the previous request, if both requests have the same path. A server with a wrong
@@ -31,33 +51,37 @@ function acceptSimilar(resembles: (text: string, key: string, endpoint: Endpoint
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
     let last: { readonly path: string; readonly key: ReferenceKey } | null = null;
-    return {
-      identify: (credentials, ring, nowMs, endpoint) => {
-        const identity = base.identify(credentials, ring, nowMs, endpoint);
-        const before = last;
-        last = identity.kind === "known" ? { path: path(), key: identity.key } : null;
-        const isCached = identity.kind === "unauthenticated" && identity.cause === invalid && endpoint === where;
-        return isCached && before?.path === path() ? { kind: "known", key: before.key } : identity;
-      },
-    };
+    return overrideResult("identify")((identity, _credentials, _ring, _nowMs, endpoint) => {
+      const before = last;
+      last = identity.kind === "known" ? { path: path(), key: identity.key } : null;
+      const isCached = identity.kind === "unauthenticated" && identity.cause === invalid && endpoint === where;
+      return isCached && before?.path === path() ? { kind: "known", key: before.key } : identity;
+    })(base);
   });
 
+/** Expects the signature over a request with other parts than those it has. */
+const signOther =
+  (change: (request: SignedRequest) => Partial<SignedRequest>): Override =>
+  (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, ...change(request) }) });
+
+/** Expects the signature over a request with another body. */
+export const signOtherBody = (change: (body: string) => string | Uint8Array): Override =>
+  signOther(({ body }) => ({ body: Buffer.from(change(Buffer.from(body).toString())) }));
+
+const errorsOf403 = ["AUTH-8", "ERR-1", "ERR-10"] as const;
+
 export const authenticationFaults = faults("Authentication", {
-  "valid-key-locked-out": fault("AUTH-1", "Keys of the published tiers are not let in to health.").by((base) => ({
-    permits: (key, request) =>
-      (key.tier === "enterprise" || request.endpoint !== "health") && base.permits(key, request),
-  })),
+  "valid-key-locked-out": fault("AUTH-1", "Keys of the published tiers are not let in to health.").by(
+    overrideResult("permits")(
+      (permits, { tier }, { endpoint }) => permits && (tier === "enterprise" || endpoint !== "health"),
+    ),
+  ),
   "missing-key-403": fault("AUTH-2", "A missing key responds with 403.").by(
     overrideError(["missing-key"], 403, "FORBIDDEN"),
   ),
-  "missing-key-let-in": fault(["AUTH-2", "REQ-2"], "A request without a key is let in.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const [key] = ring.keys;
-      return credentials.kind === "absent" && key !== undefined
-        ? { kind: "known", key }
-        : base.identify(credentials, ring, nowMs, endpoint);
-    },
-  })),
+  "missing-key-let-in": fault(["AUTH-2", "REQ-2"], "A request without a key is let in.").by(
+    letIn(({ kind }, { keys }) => (kind === "absent" ? keys[0] : undefined)),
+  ),
   "wrong-key-other-code": fault("AUTH-3", "A wrong key has the code UNAUTHORIZED.").by(
     overrideError(["wrong-key"], 401, "UNAUTHORIZED"),
   ),
@@ -65,34 +89,19 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-other-code": fault(["AUTH-4", "KEY-3"], "An expired key has the code INVALID_API_KEY.").by(
     overrideError(["expired-key"], 401, "INVALID_API_KEY"),
   ),
-  "expired-key-let-in": fault("AUTH-4", "A key that was issued expired is let in.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-      return found?.key.expiresInSeconds === 0
-        ? { kind: "known", key: found.key }
-        : base.identify(credentials, ring, nowMs, endpoint);
-    },
-  })),
-  "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const stem = credentials.kind === "bearer" ? credentials.text.slice(0, -1) : null;
-      const key = ring.keys.find(({ key: text }) => text.slice(0, -1) === stem);
-      const text = key?.key ?? (credentials.kind === "bearer" ? credentials.text : "");
-      return credentials.kind === "bearer"
-        ? base.identify({ ...credentials, text }, ring, nowMs, endpoint)
-        : base.identify(credentials, ring, nowMs, endpoint);
-    },
-  })),
-  "near-miss-is-expired": fault("AUTH-5", "A key that begins like a known one counts as expired.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const found = base.identify(credentials, ring, nowMs, endpoint);
+  "expired-key-let-in": fault("AUTH-4", "A key that was issued expired is let in.").by(
+    acceptExpiredKeys(wasIssuedExpired),
+  ),
+  "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.").by(acceptSimilar(isNearMiss)),
+  "near-miss-is-expired": fault("AUTH-5", "A key that begins like a known one counts as expired.").by(
+    overrideResult("identify")((identity, credentials, ring) => {
       const begin = credentials.kind === "bearer" ? credentials.text.slice(0, 16) : null;
       const isNear = ring.keys.some(({ key }) => key.slice(0, 16) === begin);
-      return found.kind === "unauthenticated" && found.cause === "wrong-key" && isNear
+      return identity.kind === "unauthenticated" && identity.cause === "wrong-key" && isNear
         ? { kind: "unauthenticated", cause: "expired-key" }
-        : found;
-    },
-  })),
+        : identity;
+    }),
+  ),
   "key-prefix-compared-on-list": fault("AUTH-5", "The list looks at the first 24 characters of a key alone.").by(
     acceptSimilar((text, key, endpoint) => endpoint === "list" && text.slice(0, 24) === key.slice(0, 24)),
   ),
@@ -108,29 +117,18 @@ export const authenticationFaults = faults("Authentication", {
   "case-ignored-on-list": fault("AUTH-5", "The list does not look at the letter case of a key.").by(
     acceptSimilar((text, key, endpoint) => endpoint === "list" && text.toLowerCase() === key.toLowerCase()),
   ),
-  "scheme-alone-let-in": fault("AUTH-6", "`Bearer` without a key lets in to reading usage.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const [key] = ring.keys;
-      return credentials.kind === "malformed" && endpoint === "usage" && key !== undefined
-        ? { kind: "known", key }
-        : base.identify(credentials, ring, nowMs, endpoint);
-    },
-  })),
+  "scheme-alone-let-in": fault("AUTH-6", "`Bearer` without a key lets in to reading usage.").by(
+    letIn(({ kind }, { keys }, endpoint) => (kind === "malformed" && endpoint === "usage" ? keys[0] : undefined)),
+  ),
   "expired-key-served-elsewhere": fault(
     "AUTH-4",
     "A key that was issued expired is refused on invoke, and let in elsewhere.",
   ).by(
-    acceptExpiredKeys(
-      ({ expiresInSeconds }) => expiresInSeconds === 0,
-      (endpoint) => endpoint !== "invoke",
-    ),
+    acceptExpiredKeys(wasIssuedExpired, (endpoint) => endpoint !== "invoke"),
     ["LIM-11"],
   ),
   "expired-key-served-on-key-usage": fault("AUTH-4", "Key usage accepts a key that was issued expired.").by(
-    acceptExpiredKeys(
-      ({ expiresInSeconds }) => expiresInSeconds === 0,
-      (endpoint) => endpoint === "keyUsage",
-    ),
+    acceptExpiredKeys(wasIssuedExpired, (endpoint) => endpoint === "keyUsage"),
   ),
   "expired-key-other-code-on-list": fault(
     ["AUTH-4", "KEY-3"],
@@ -139,15 +137,13 @@ export const authenticationFaults = faults("Authentication", {
   "unknown-key-served-on-health": fault("AUTH-8", "Health takes any key that begins as the service's keys do.").by(
     acceptSimilar((text, key, endpoint) => endpoint === "health" && text.slice(0, 3) === key.slice(0, 3)),
   ),
-  "deliveries-answer-wrong-keys-403": fault(
-    ["AUTH-8", "ERR-1", "ERR-10"],
-    "Listing deliveries responds to a wrong key with 403.",
-  ).by(respond403("listDeliveries")),
-  "operations-answer-wrong-keys-403": fault(
-    ["AUTH-8", "ERR-1", "ERR-10"],
-    "Checking an operation responds to a wrong key with 403.",
-  ).by(respond403("checkOperation")),
-  "batch-answers-wrong-keys-403": fault(["AUTH-8", "ERR-1", "ERR-10"], "A batch responds to a wrong key with 403.").by(
+  "deliveries-answer-wrong-keys-403": fault(errorsOf403, "Listing deliveries responds to a wrong key with 403.").by(
+    respond403("listDeliveries"),
+  ),
+  "operations-answer-wrong-keys-403": fault(errorsOf403, "Checking an operation responds to a wrong key with 403.").by(
+    respond403("checkOperation"),
+  ),
+  "batch-answers-wrong-keys-403": fault(errorsOf403, "A batch responds to a wrong key with 403.").by(
     respond403("batch"),
     ["AUTH-16"],
   ),
@@ -160,28 +156,23 @@ export const authenticationFaults = faults("Authentication", {
     },
   })),
   "list-lets-wrong-keys-in": fault("AUTH-8", "The list accepts a wrong key, but not a missing one.").by(
-    (base) => ({
-      requiresKey: (endpoint, credentials) =>
-        (endpoint !== "list" || credentials.kind === "absent") && base.requiresKey(endpoint, credentials),
-    }),
+    acceptWrongKeys("list"),
     ["HDR-12"],
   ),
-  "usage-lets-wrong-keys-in": fault("AUTH-8", "Usage accepts a wrong key, but not a missing one.").by((base) => ({
-    requiresKey: (endpoint, credentials) =>
-      (endpoint !== "usage" || credentials.kind === "absent") && base.requiresKey(endpoint, credentials),
-  })),
-  "key-usage-answers-wrong-keys-403": fault(
-    ["AUTH-8", "ERR-1", "ERR-10"],
-    "Key usage responds to a wrong key with 403.",
-  ).by(respond403("keyUsage")),
-  "webhooks-answer-wrong-keys-403": fault(
-    ["AUTH-8", "ERR-1", "ERR-10"],
-    "Creating a webhook responds to a wrong key with 403.",
-  ).by(respond403("createWebhook"), ["AUTH-16"]),
-  "alerts-answer-wrong-keys-403": fault(
-    ["AUTH-8", "ERR-1", "ERR-10"],
-    "Creating an alert responds to a wrong key with 403.",
-  ).by(respond403("createAlert"), ["AUTH-16"]),
+  "usage-lets-wrong-keys-in": fault("AUTH-8", "Usage accepts a wrong key, but not a missing one.").by(
+    acceptWrongKeys("usage"),
+  ),
+  "key-usage-answers-wrong-keys-403": fault(errorsOf403, "Key usage responds to a wrong key with 403.").by(
+    respond403("keyUsage"),
+  ),
+  "webhooks-answer-wrong-keys-403": fault(errorsOf403, "Creating a webhook responds to a wrong key with 403.").by(
+    respond403("createWebhook"),
+    ["AUTH-16"],
+  ),
+  "alerts-answer-wrong-keys-403": fault(errorsOf403, "Creating an alert responds to a wrong key with 403.").by(
+    respond403("createAlert"),
+    ["AUTH-16"],
+  ),
   "signed-request-refused": fault("AUTH-10", "A request that is signed is refused.").by(() => ({
     acceptsSignature: ({ signature }) => signature === "",
   })),
@@ -190,13 +181,11 @@ export const authenticationFaults = faults("Authentication", {
       request.signature === request.signature.toUpperCase() &&
       base.acceptsSignature({ ...request, signature: request.signature.toLowerCase() }, signed, secret, nowMs),
   })),
-  "signature-without-body": fault("AUTH-10", "The signature is expected over everything but the body.").by((base) => ({
-    signedBytes: (request) => base.signedBytes({ ...request, body: new Uint8Array() }),
-  })),
+  "signature-without-body": fault("AUTH-10", "The signature is expected over everything but the body.").by(
+    signOther(() => ({ body: new Uint8Array() })),
+  ),
   "signature-without-version": fault("AUTH-10", "The path is expected in the signature without its leading /v1.").by(
-    (base) => ({
-      signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/^\/v1/, "") }),
-    }),
+    signOther(({ path }) => ({ path: path.replace(/^\/v1/, "") })),
   ),
   "signature-in-milliseconds": fault("AUTH-10", "The timestamp is expected in milliseconds.").by((base) => ({
     acceptsSignature: (request, signed, secret, nowMs) =>
@@ -215,7 +204,7 @@ export const authenticationFaults = faults("Authentication", {
     }),
   ),
   "signature-of-lower-case-method": fault("AUTH-10", "The method is expected in lower case in the signature.").by(
-    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, method: request.method.toLowerCase() }) }),
+    signOther(({ method }) => ({ method: method.toLowerCase() })),
   ),
   "signature-in-base64": fault("AUTH-10", "The signature is expected in base64.").by((base) => ({
     acceptsSignature: (request, signed, secret, nowMs) => {
@@ -224,25 +213,21 @@ export const authenticationFaults = faults("Authentication", {
       return base.acceptsSignature({ ...request, signature }, signed, secret, nowMs);
     },
   })),
-  "signature-of-latin1": fault("AUTH-10", "The signature is expected over the body in Latin-1.").by((base) => ({
-    signedBytes: (request) =>
-      base.signedBytes({ ...request, body: Buffer.from(Buffer.from(request.body).toString(), "latin1") }),
-  })),
+  "signature-of-latin1": fault("AUTH-10", "The signature is expected over the body in Latin-1.").by(
+    signOtherBody((body) => Buffer.from(body, "latin1")),
+  ),
   "request-signature-of-reprinted-body": fault(
     "AUTH-10",
     "The signature is expected over the body as the server would print it, not as it arrived.",
-  ).by((base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reformatJson(request.body) }) })),
+  ).by(signOtherBody(reformatJson)),
   "request-signature-of-compact-body": fault(
     "AUTH-10",
     "The signature is expected over the body as `JSON.stringify` prints it, not as it arrived.",
-  ).by((base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: compactJson(request.body) }) })),
+  ).by(signOtherBody(compactJson)),
   "request-signature-of-trimmed-body": fault(
     "AUTH-10",
     "The signature is expected over the body without white space at its ends.",
-  ).by((base) => ({
-    signedBytes: (request) =>
-      base.signedBytes({ ...request, body: Buffer.from(Buffer.from(request.body).toString().trim()) }),
-  })),
+  ).by(signOtherBody((body) => body.trim())),
   "health-cached-for-expired-keys": fault(
     "AUTH-4",
     "Health responds to an expired key from a cache, right after a good call of the same path.",
@@ -251,19 +236,19 @@ export const authenticationFaults = faults("Authentication", {
     "AUTH-3",
     "The list responds to a wrong key from a cache, right after a good call of the same path.",
   ).by(acceptPreviousKey("list", "wrong-key")),
-  "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(() => ({
-    authenticatesFirst: () => false,
-  })),
+  "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(
+    always("authenticatesFirst", false),
+  ),
 });
 
 /** Writes JSON without white space. Returns other bodies unchanged. */
-function compactJson(body: Uint8Array): Uint8Array {
-  const value = tryParseJson(Buffer.from(body).toString());
-  return value === undefined ? body : Buffer.from(JSON.stringify(value));
+function compactJson(body: string): string {
+  const value = tryParseJson(body);
+  return value === undefined ? body : JSON.stringify(value);
 }
 
 /** Writes JSON with a blank after each colon and comma, as other languages do. Returns other bodies unchanged. */
-function reformatJson(body: Uint8Array): Uint8Array {
-  const value = tryParseJson(Buffer.from(body).toString());
-  return value === undefined ? body : Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " "));
+function reformatJson(body: string): string {
+  const value = tryParseJson(body);
+  return value === undefined ? body : JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");
 }

@@ -7,7 +7,7 @@ import {
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import { fault, faults, overrideByCount, overrideResult, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 
@@ -69,7 +69,7 @@ const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
 /** Faults that show only in concurrent requests, or only in very many requests. The suites still detect them. */
-export const concurrencyFaults = faults("Limits / Request rate 2", {
+const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
     "A refusal restarts the minute, but headers and `retry_after` do not show it.",
@@ -81,7 +81,7 @@ export const concurrencyFaults = faults("Limits / Request rate 2", {
 });
 
 /** Faults that only a load run detects, because the suites send too few requests. */
-export const loadFaults = faults(
+const loadFaults = faults(
   "Limits / Request rate 3",
   {
     "decides-before-it-counts": fault(
@@ -89,14 +89,13 @@ export const loadFaults = faults(
       "The minute is decided by a count that is written 2,000 turns of the event loop later; the headers are right.",
     ).by(replaceMinuteLimiter((size) => racyLimiter(size, lateWriteTurns))),
     "slot-lost-by-leaving": fault("LIM-17", "The slot of an invoke whose client has left is never free again.").by(
-      (base) => ({
-        releaseDelayMs: (moment, facts) =>
-          moment === "left" && facts.endpoint === "invoke" ? neverMs : base.releaseDelayMs(moment, facts),
-      }),
+      overrideResult("releaseDelayMs")((delayMs, event, { endpoint }) =>
+        event === "left" && endpoint === "invoke" ? neverMs : delayMs,
+      ),
     ),
-    "slow-refusals": fault([], "A 429 takes two seconds.").by((base) => ({
-      responseDelayMs: (facts) => (facts.isLimited ? refusalMs : base.responseDelayMs(facts)),
-    })),
+    "slow-refusals": fault([], "A 429 takes two seconds.").by(
+      overrideResult("responseDelayMs")((delayMs, { isLimited }) => (isLimited ? refusalMs : delayMs)),
+    ),
     "token-updates-lost": fault(
       ["USE-8", "LIM-19"],
       "The tokens used are read, added to, and written some hundred turns of the event loop later, so that other updates are lost.",
@@ -106,10 +105,11 @@ export const loadFaults = faults(
         void eventLoopTurns(slowWriteTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
       },
     })),
-    "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.").by((base) => {
-      let eventCount = 0;
-      return { acceptsEvent: (load) => (eventCount += 1) % eventsPerLoss !== 0 && base.acceptsEvent(load) };
-    }),
+    "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.").by(
+      overrideByCount("acceptsEvent")((accepts, count) => accepts && count % eventsPerLoss !== 0),
+    ),
   },
   "load",
 );
+
+export const concurrencyFaults = [...concurrencyEndpointFaults, ...loadFaults];

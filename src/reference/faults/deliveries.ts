@@ -1,9 +1,9 @@
 import type { WebhookEvent } from "../../spec/events.ts";
-import { overrideJson } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";
 
 const eventBody = overrideJson("eventBody");
+const selectsType = overrideResult("selectsType");
 
 const eventOf = (type: WebhookEvent) => eventBody.when((input) => input.type === type);
 const invokedBody = eventOf("agent.invoked");
@@ -11,20 +11,10 @@ const completedBody = eventOf("agent.completed");
 const failedBody = eventOf("agent.failed");
 
 /** Sends events of the types that `matches` selects also to webhooks that are tied to another agent. */
-function sendToOtherAgents(matches: (type: string) => boolean): Override {
-  return (base) => {
-    let lastType = "";
-    return {
-      selectsType: (events, type) => {
-        lastType = type;
-        return base.selectsType(events, type);
-      },
-      selectsAgent: (tiedTo, agentId) => matches(lastType) || base.selectsAgent(tiedTo, agentId),
-    };
-  };
-}
+const sendToOtherAgents = (matches: (type: string) => boolean): Override =>
+  withLast("selectsType", (last) => overrideResult("selectsAgent")((selects) => selects || matches(last()?.[1] ?? "")));
 
-export const deliveryEventFaults = faults("Resources / Webhook delivery event", {
+const deliveryEventFaults = faults("Resources / Webhook delivery event", {
   "event-without-id": fault("HOOK-1", "An event has no `id`.").by(eventBody.remove("id")),
   "event-id-number": fault("HOOK-1", "The `id` of an event is a number.").by(
     eventBody.change("id", (id) => Number(String(id).replace(/\D/g, ""))),
@@ -73,11 +63,10 @@ export const deliveryEventFaults = faults("Resources / Webhook delivery event", 
 });
 
 /** Makes an override that sends no events of one type. */
-const omitEventType =
-  (type: WebhookEvent): Override =>
-  (base) => ({ selectsType: (events, given) => given !== type && base.selectsType(events, given) });
+const omitEventType = (omitted: WebhookEvent): Override =>
+  selectsType((selects, _events, type) => selects && type !== omitted);
 
-export const deliveredEventFaults = faults("Events / Webhook events", {
+const deliveredEventFaults = faults("Events / Webhook events", {
   "invoked-not-sent": fault("HOOK-7", "`agent.invoked` is not sent.").by(omitEventType("agent.invoked")),
   "completed-not-sent": fault("HOOK-8", "`agent.completed` is not sent.").by(omitEventType("agent.completed")),
   "failed-not-sent": fault("HOOK-9", "`agent.failed` is not sent.").by(omitEventType("agent.failed")),
@@ -97,10 +86,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   "subscription-of-deployments-widened": fault(
     "HOOK-15",
     "A webhook of several deployment events gets execution events as well.",
-  ).by((base) => ({
-    selectsType: (events, type) =>
-      events.filter((each) => each.startsWith("deployment.")).length > 1 || base.selectsType(events, type),
-  })),
+  ).by(selectsType((selects, events) => selects || events.filter((each) => each.startsWith("deployment.")).length > 1)),
   "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.").by(
     (base) => ({
       selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
@@ -116,16 +102,15 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
         ),
     }),
   ),
-  "wildcard-selects-nothing": fault("HOOK-16", "`agent.*` selects nothing.").by(() => ({
-    selectsType: (events, type) => events.includes(type),
-  })),
-  "wildcard-selects-all": fault("HOOK-16", "`agent.*` selects deployment events as well.").by((base) => ({
-    selectsType: (events, type) => events.includes("agent.*") || base.selectsType(events, type),
-  })),
-  "wildcard-selects-removals": fault("HOOK-16", "`agent.*` selects `deployment.deleted` as well.").by((base) => ({
-    selectsType: (events, type) =>
-      (type === "deployment.deleted" && events.includes("agent.*")) || base.selectsType(events, type),
-  })),
+  "wildcard-selects-nothing": fault("HOOK-16", "`agent.*` selects nothing.").by(
+    selectsType((_, events, type) => events.includes(type)),
+  ),
+  "wildcard-selects-all": fault("HOOK-16", "`agent.*` selects deployment events as well.").by(
+    selectsType((selects, events) => selects || events.includes("agent.*")),
+  ),
+  "wildcard-selects-removals": fault("HOOK-16", "`agent.*` selects `deployment.deleted` as well.").by(
+    selectsType((selects, events, type) => selects || (type === "deployment.deleted" && events.includes("agent.*"))),
+  ),
   ...faultsOfWildcard("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
   "completed-without-request-id": fault("HOOK-17", "`data` of `agent.completed` has no `request_id`.").by(
     completedBody.remove("data.request_id"),
@@ -170,10 +155,12 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
 /** Declares a fault for each type: the wildcard `agent.*` does not select this type. */
 function faultsOfWildcard(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
-    const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by((base) => ({
-      selectsType: (events, given) => (given === type ? events.includes(type) : base.selectsType(events, given)),
-    }));
+    const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by(
+      selectsType((selects, events, given) => (given === type ? events.includes(type) : selects)),
+    );
     return [`wildcard-without-${type.replace("agent.", "")}`, row] as const;
   });
   return Object.fromEntries(rows);
 }
+
+export const deliveryFaults = [...deliveryEventFaults, ...deliveredEventFaults];

@@ -3,17 +3,15 @@ import { isObject, tryParseJson } from "../../base/json.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
 import type { AttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts";
 import { escapeNonAscii } from "../json-edit.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import { always, fault, faults, overrideResult, type Override } from "../patch.ts";
 
 type SignBytes = (bytes: Uint8Array, secret: string) => string | null;
 
 /** Replaces the function that signs deliveries. Deliveries to webhooks without a secret stay unsigned. */
-const replaceSignature =
-  (sign: SignBytes): Override =>
-  (base) => ({
-    deliverySignature: (bytes, secret) =>
-      secret === null ? base.deliverySignature(bytes, secret) : sign(bytes, secret),
-  });
+const replaceSignature = (sign: SignBytes): Override =>
+  overrideResult("deliverySignature")((signature, bytes, secret) =>
+    secret === null ? signature : sign(bytes, secret),
+  );
 
 const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha256") =>
   createHmac(algorithm, secret).update(bytes);
@@ -34,7 +32,7 @@ const changeSigningSecret = (change: (secret: string) => string | Uint8Array): O
 
 const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
 
-export const signatureFaults = faults("Events / Delivery security and policy", {
+const signatureFaults = faults("Events / Delivery security and policy", {
   "signature-missing": fault("HOOK-21", "Deliveries are not signed.").by(replaceSignature(() => null)),
   "signature-upper-case": fault("HOOK-21", "The signature is in upper case.").by(
     replaceSignature((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
@@ -103,11 +101,8 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
 });
 
 /** Makes no further attempt after a response that `isFinal` selects. `status` is `null` if no response came in time. */
-const stopRetriesAfter =
-  (isFinal: (status: number | null) => boolean): Override =>
-  (base) => ({
-    nextAttemptMs: (progress) => (isFinal(progress.status) ? null : base.nextAttemptMs(progress)),
-  });
+export const stopRetriesAfter = (isFinal: (status: number | null) => boolean): Override =>
+  overrideResult("nextAttemptMs")((nextMs, { status }) => (isFinal(status) ? null : nextMs));
 
 /** Replaces the delays between attempts. */
 const replaceRetryDelays =
@@ -128,16 +123,14 @@ const scaledDelayMs = (factor: number) => (attempts: number) => {
   return delayMs === null ? null : delayMs * factor;
 };
 
-export const attemptFaults = faults("States and transitions / Webhook delivery", {
+const attemptFaults = faults("States and transitions / Webhook delivery", {
   "unauthorized-is-final": fault("HOOK-22", "A delivery with the response 401 is not retried.").by(
     stopRetriesAfter((status) => status === 401),
   ),
-  "unauthorized-is-success": fault("HOOK-22", "A response of 401 counts as success.").by((base) => ({
-    isDelivered: (status) => status === 401 || base.isDelivered(status),
-  })),
-  "receiver-has-one-second": fault("HOOK-38", "A receiver has one second.").by(() => ({
-    responseTimeoutMs: () => 1000,
-  })),
+  "unauthorized-is-success": fault("HOOK-22", "A response of 401 counts as success.").by(
+    overrideResult("isDelivered")((is, status) => is || status === 401),
+  ),
+  "receiver-has-one-second": fault("HOOK-38", "A receiver has one second.").by(always("responseTimeoutMs", 1000)),
   "silence-is-final": fault("HOOK-26", "A delivery without a response is not retried.").by(
     stopRetriesAfter((status) => status === null),
   ),
@@ -153,30 +146,27 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
         base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.attemptCount === 1 }),
     }),
   ),
-  "never-tried-again": fault(["HOOK-22", "HOOK-26"], "A failed delivery is not retried.").by(() => ({
-    nextAttemptMs: () => null,
-  })),
+  "never-tried-again": fault(["HOOK-22", "HOOK-26"], "A failed delivery is not retried.").by(
+    always("nextAttemptMs", null),
+  ),
   "server-errors-are-final": fault("HOOK-26", "A delivery with a response of 5xx is not retried.").by(
     stopRetriesAfter((status) => status !== null && status >= 500),
   ),
   "not-found-is-final": fault("HOOK-26", "A delivery with the response 404 is not retried.").by(
     stopRetriesAfter((status) => status === 404),
   ),
-  "redirects-are-success": fault("HOOK-26", "A response of 3xx counts as success.").by((base) => ({
-    isDelivered: (status) => (status >= 300 && status < 400) || base.isDelivered(status),
-  })),
+  "redirects-are-success": fault("HOOK-26", "A response of 3xx counts as success.").by(
+    overrideResult("isDelivered")((is, status) => is || (status >= 300 && status < 400)),
+  ),
 });
 
 /** An address of this machine that is not published. Linux routes all of 127.0.0.0/8 to loopback. */
 const unpublishedSource = "127.0.0.9";
 
-const sentFromElsewhere =
-  (matches: (attempt: AttemptInput) => boolean): Override =>
-  (base) => ({
-    deliverySource: (attempt) => (matches(attempt) ? unpublishedSource : base.deliverySource(attempt)),
-  });
+const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>
+  overrideResult("deliverySource")((source, attempt) => (matches(attempt) ? unpublishedSource : source));
 
-export const sourceFaults = faults("Events / Delivery security and policy 2", {
+const sourceFaults = faults("Events / Delivery security and policy 2", {
   "deliveries-from-another-address": fault("HOOK-44", "Deliveries come from an address that is not published.").by(
     sentFromElsewhere(() => true),
   ),
@@ -189,7 +179,7 @@ export const sourceFaults = faults("Events / Delivery security and policy 2", {
   ).by(sentFromElsewhere(({ type }) => type?.startsWith("deployment.") === true)),
 });
 
-export const scheduleFaults = faults("Events / Delivery security and policy 4", {
+const scheduleFaults = faults("Events / Delivery security and policy 4", {
   "retries-too-early": fault("HOOK-27", "Retries come in half the time.").by(replaceRetryDelays(scaledDelayMs(0.5))),
   "retries-too-late": fault("HOOK-27", "Retries come in one and a half times the time.").by(
     replaceRetryDelays(scaledDelayMs(1.5)),
@@ -215,13 +205,13 @@ export const scheduleFaults = faults("Events / Delivery security and policy 4", 
   "retries-without-end": fault(["HOOK-28", "HOOK-29"], "Retries go on, an hour apart.").by(
     replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? 60 * minuteMs),
   ),
-  "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.").by((base) => ({
-    stateAfter: (progress, nextMs) => (progress.delivered ? base.stateAfter(progress, nextMs) : "pending"),
-  })),
+  "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.").by(
+    overrideResult("stateAfter")((state, { delivered }) => (delivered ? state : "pending")),
+  ),
   "marked-delivered": fault(
     "HOOK-29",
     "A delivery is marked delivered after its last attempt, even if that failed.",
-  ).by((base) => ({
-    stateAfter: (progress, nextMs) => (nextMs === null ? "delivered" : base.stateAfter(progress, nextMs)),
-  })),
+  ).by(overrideResult("stateAfter")((state, _progress, nextMs) => (nextMs === null ? "delivered" : state))),
 });
+
+export const deliveryPolicyFaults = [...signatureFaults, ...attemptFaults, ...sourceFaults, ...scheduleFaults];

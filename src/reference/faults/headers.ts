@@ -1,7 +1,6 @@
 import { headerNames } from "../../spec/headers.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
 import { runsAgent } from "../endpoint.ts";
-import { overrideResult, withoutRateHeaders } from "../overrides.ts";
 import {
   anchoredWindow,
   overrideLimiter,
@@ -11,9 +10,8 @@ import {
   type WindowSize,
   windowsOf,
 } from "../limits/windows.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import { fault, faults, overrideResult, withoutRateHeaders, withPath, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
-import { withPath } from "./edge-cases.ts";
 
 /** Edits the window that the rate-limit headers report. */
 function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
@@ -52,6 +50,8 @@ function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
     },
   });
 }
+
+const requestCost = overrideResult("requestCost");
 
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
 
@@ -136,25 +136,21 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     ["HDR-12", "HDR-19"],
     "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
   ).by(editAdvertisedWindow((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old))),
-  "only-turns-count": fault("HDR-12", "Only invoke and stream use up the allowance.").by(() => ({
-    requestCost: (endpoint) => Number(runsAgent(endpoint)),
-  })),
+  "only-turns-count": fault("HDR-12", "Only invoke and stream use up the allowance.").by(
+    requestCost((_, endpoint) => Number(runsAgent(endpoint))),
+  ),
   "only-turns-are-limited": fault("HDR-12", "Only invoke and stream are limited, and use up the allowance.").by(() => ({
     isLimited: runsAgent,
     requestCost: (endpoint) => Number(runsAgent(endpoint)),
   })),
-  "key-usage-not-counted": fault("HDR-12", "Reading key usage does not count.").by((base) => ({
-    requestCost: (endpoint, agent) => (endpoint === "keyUsage" ? 0 : base.requestCost(endpoint, agent)),
-  })),
+  "key-usage-not-counted": fault("HDR-12", "Reading key usage does not count.").by(
+    requestCost((cost, endpoint) => (endpoint === "keyUsage" ? 0 : cost)),
+  ),
   "deliveries-count-twice": fault("HDR-12", "Listing the deliveries of a webhook counts as two requests.").by(
-    (base) => ({
-      requestCost: (endpoint, agent) => base.requestCost(endpoint, agent) * (endpoint === "listDeliveries" ? 2 : 1),
-    }),
+    requestCost((cost, endpoint) => cost * (endpoint === "listDeliveries" ? 2 : 1)),
   ),
   "third-page-counts-twice": fault("HDR-12", "Page 3 of the list counts as two requests.").by(
-    withPath((path) => (base) => ({
-      requestCost: (endpoint, agent) => base.requestCost(endpoint, agent) * (/[?&]page=3/.test(path()) ? 2 : 1),
-    })),
+    withPath((path) => requestCost((cost) => cost * (/[?&]page=3/.test(path()) ? 2 : 1))),
   ),
   "bad-requests-refunded-twice": fault("HDR-12", "A request that ends in a 400 is taken back twice.").by((base) => ({
     remainsCounted: (head) => head.status !== 400 && base.remainsCounted(head),
@@ -194,9 +190,9 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
       status === 403 ? { ...old, resetAtMs: old.resetAtMs + 3_660_000 } : old,
     ),
   ),
-  "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.").by((base) => ({
-    refusalWindow: (refusing, advertised) => ({ ...base.refusalWindow(refusing, advertised), remaining: 1 }),
-  })),
+  "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.").by(
+    overrideResult("refusalWindow")((window) => ({ ...window, remaining: 1 })),
+  ),
   "goes-on-after-none-left": fault(
     "HDR-19",
     "The burst is admitted on top of the minute, after `X-RateLimit-Remaining` is 0.",

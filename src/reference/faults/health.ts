@@ -1,22 +1,26 @@
+import { removeField, setField } from "../json-edit.ts";
+import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
 import {
+  fault,
+  faults,
+  overrideByCount,
   overrideError,
   overrideErrorCode,
   overrideJson,
+  overrideResult,
   overrideSuccessStatus,
-  overrideThirdSuccessStatus,
-} from "../overrides.ts";
-import { removeField, setField } from "../json-edit.ts";
-import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
-import { fault, faults } from "../patch.ts";
+  withLast,
+} from "../patch.ts";
 
 const healthBody = overrideJson("healthBody");
+const requestCost = overrideResult("requestCost");
 /** Health requests that a fault admits per minute, although health has no limit. */
 const healthLimit = 20;
 
-export const healthFaults = faults("Endpoints / 3. Health check", {
+const healthEndpointFaults = faults("Endpoints / 3. Health check", {
   "health-answers-203": fault("HLT-1", "Health responds with 203.").by(overrideSuccessStatus("health", 203)),
   "health-answers-201-at-times": fault("HLT-1", "Each third health report comes with 201.").by(
-    overrideThirdSuccessStatus("health", 201),
+    overrideSuccessStatus("health", 201, 3),
   ),
   "health-status-ok": fault("HLT-2", "A healthy agent is `ok`.").by(
     healthBody.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
@@ -54,51 +58,33 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   "warnings-are-objects": fault("HLT-10", "`warnings` are objects.").by(
     healthBody.change("warnings", () => [{ message: "slow" }]),
   ),
-  "health-limited": fault("HLT-15", "Health is refused when the limits are used up.").by((base) => ({
-    isLimited: (endpoint) => endpoint === "health" || base.isLimited(endpoint),
-  })),
+  "health-limited": fault("HLT-15", "Health is refused when the limits are used up.").by(
+    overrideResult("isLimited")((is, endpoint) => is || endpoint === "health"),
+  ),
   "health-refused-while-slots-are-held": fault("HLT-15", "Health is refused while all slots of the key are held.").by(
-    (base) => {
-      let lastEndpoint = "";
-      return {
-        isLimited: (endpoint) => {
-          lastEndpoint = endpoint;
-          return endpoint === "health" || base.isLimited(endpoint);
-        },
-        takesSlot: (endpoint) => endpoint === "health" || base.takesSlot(endpoint),
-        limiters: (limits) =>
-          base
-            .limiters(limits)
-            .map((each) =>
-              overrideLimiter(each, { hasRoom: (nowMs) => lastEndpoint === "health" || each.hasRoom(nowMs) }),
-            ),
-      };
-    },
+    withLast("isLimited", (last) => (base) => ({
+      isLimited: (endpoint) => endpoint === "health" || base.isLimited(endpoint),
+      takesSlot: (endpoint) => endpoint === "health" || base.takesSlot(endpoint),
+      limiters: (limits) =>
+        base
+          .limiters(limits)
+          .map((each) =>
+            overrideLimiter(each, { hasRoom: (nowMs) => last()?.[0] === "health" || each.hasRoom(nowMs) }),
+          ),
+    })),
   ),
   "health-counts": fault("HLT-16", "Health uses up the allowance.").by(
-    (base) => ({
-      requestCost: (endpoint, agent) => (endpoint === "health" ? 1 : base.requestCost(endpoint, agent)),
-    }),
+    requestCost((cost, endpoint) => (endpoint === "health" ? 1 : cost)),
     ["HDR-12"],
   ),
   "unknown-agent-health-counts": fault("HLT-16", "Health of an agent that does not exist uses up the allowance.").by(
-    (base) => ({
-      requestCost: (endpoint, agent) =>
-        endpoint === "health" && agent === "unknown" ? 1 : base.requestCost(endpoint, agent),
-    }),
+    requestCost((cost, endpoint, agent) => (endpoint === "health" && agent === "unknown" ? 1 : cost)),
     ["HDR-12"],
   ),
   "read-only-health-counts": fault("HLT-16", "Health uses up the allowance of read-only keys.").by(
-    (base) => {
-      let isReader = false;
-      return {
-        permits: (key, request) => {
-          isReader = key.scope === "read-only";
-          return base.permits(key, request);
-        },
-        requestCost: (endpoint, agent) => (endpoint === "health" && isReader ? 1 : base.requestCost(endpoint, agent)),
-      };
-    },
+    withLast("permits", (last) =>
+      requestCost((cost, endpoint) => (endpoint === "health" && last()?.[0].scope === "read-only" ? 1 : cost)),
+    ),
     ["HDR-12"],
   ),
   "health-20-a-minute": fault("HLT-15", "A key of a small tier may read health 20 times a minute.").by((base) => {
@@ -130,15 +116,9 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
       },
     };
   }),
-  "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.").by((base) => {
-    let callCount = 0;
-    return {
-      healthBody: (input) => {
-        callCount += 1;
-        return setField(base.healthBody(input), "uptime", 1_000_000 - 5 * callCount);
-      },
-    };
-  }),
+  "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.").by(
+    overrideByCount("healthBody")((body, count) => setField(body, "uptime", 1_000_000 - 5 * count)),
+  ),
   "percent-above-100": fault("HLT-17", "A percentage is above 100.").by(
     healthBody.set("checks.resources.cpu_usage_percent", 140),
   ),
@@ -146,25 +126,18 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     healthBody.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
   ),
   "uptime-in-milliseconds-at-times": fault("HLT-8", "Every third report has its `uptime` in milliseconds.").by(
-    (base) => {
-      let callCount = 0;
-      return {
-        healthBody: (input) => {
-          callCount += 1;
-          const body = base.healthBody(input);
-          return callCount % 3 === 0 ? setField(body, "uptime", input.uptimeMs) : body;
-        },
-      };
-    },
+    overrideByCount("healthBody")((body, count, { uptimeMs }) =>
+      count % 3 === 0 ? setField(body, "uptime", uptimeMs) : body,
+    ),
     ["HLT-17"],
   ),
   "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.").by(healthBody.set("uptime", 86_400)),
   "last-request-stands-still": fault("HLT-22", "`last_request` is always the same.").by(
     healthBody.set("last_request", "2026-03-01T00:00:00Z"),
   ),
-  "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.").by(() => ({
-    updatesLastRequest: (endpoint) => endpoint !== "stream",
-  })),
+  "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.").by(
+    overrideResult("updatesLastRequest")((_, endpoint) => endpoint !== "stream"),
+  ),
   "degraded-warnings-empty": fault("HLT-21", "The warnings of a degraded agent are an empty list.").by(
     healthBody.when(({ agent }) => agent.health === "degraded").set("warnings", []),
   ),
@@ -176,7 +149,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   ),
 });
 
-export const healthStateFaults = faults("States and transitions / Health status of an agent", {
+const healthStateFaults = faults("States and transitions / Health status of an agent", {
   "degraded-says-unhealthy": fault("HLT-11", "A degraded agent is `unhealthy`, without warnings.").by(
     healthBody((body, { agent }) =>
       agent.health === "degraded" ? setField(removeField(body, "warnings"), "status", "unhealthy") : body,
@@ -211,3 +184,5 @@ export const healthStateFaults = faults("States and transitions / Health status 
     healthBody.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
   ),
 });
+
+export const healthFaults = [...healthEndpointFaults, ...healthStateFaults];

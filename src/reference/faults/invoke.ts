@@ -1,13 +1,16 @@
 import { isObject } from "../../base/json.ts";
+import { editField, fieldsOf, setField } from "../json-edit.ts";
 import {
+  fault,
+  faults,
+  overrideByCount,
   overrideErrorCode,
   overrideErrorStatus,
   overrideJson,
+  overrideResult,
   overrideSuccessStatus,
-  overrideThirdSuccessStatus,
-} from "../overrides.ts";
-import { editField, fieldsOf, setField } from "../json-edit.ts";
-import { fault, faults, type Override } from "../patch.ts";
+  type Override,
+} from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 
@@ -19,12 +22,11 @@ export function refuseBody(
   field: string,
   matches: (fields: Readonly<Record<string, unknown>>) => boolean,
 ): Override {
-  return (base) => ({
-    validateBody: (value, violations, called) =>
-      called === endpoint && isObject(value) && matches(value)
-        ? fieldError("invalid-input", field, "is not accepted")
-        : base.validateBody(value, violations, called),
-  });
+  return overrideResult("validateBody")((error, body, _violations, called) =>
+    called === endpoint && isObject(body) && matches(body)
+      ? fieldError("invalid-input", field, "is not accepted")
+      : error,
+  );
 }
 
 /**
@@ -49,12 +51,21 @@ export function refuseManyParameters(endpoint: Endpoint): Override {
   });
 }
 
+const acceptMissingQuery = (matches: (body: unknown) => boolean): Override =>
+  overrideResult("validateBody")((error, body, _violations, endpoint) =>
+    endpoint === "invoke" && error?.cause === "missing-field" && matches(body) ? null : error,
+  );
+
+/** Whether a body has a `query` that is no string. */
+const hasWrongQuery = (body: unknown): boolean =>
+  isObject(body) && "query" in body && typeof body["query"] !== "string";
+
 const toText = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "invoke-answers-202": fault("INV-1", "Invoke responds with 202.").by(overrideSuccessStatus("invoke", 202)),
   "invoke-answers-201-at-times": fault("INV-1", "Each third invoke responds with 201.").by(
-    overrideThirdSuccessStatus("invoke", 201),
+    overrideSuccessStatus("invoke", 201, 3),
   ),
   "result-is-text": fault("INV-2", "`result` is text.").by(
     invokeBody.change("result", (result) => (isObject(result) ? result["output"] : "")),
@@ -148,20 +159,9 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "missing-query-accepted-in-a-session": fault(
     "INV-10",
     "An absent `query` is taken as an empty one where there is a `session_id`.",
-  ).by((base) => ({
-    validateBody: (value, violations, endpoint) => {
-      const error = base.validateBody(value, violations, endpoint);
-      const isInSession = endpoint === "invoke" && isObject(value) && "session_id" in value;
-      return isInSession && error?.cause === "missing-field" ? null : error;
-    },
-  })),
+  ).by(acceptMissingQuery((body) => isObject(body) && "session_id" in body)),
   "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.").by(
-    (base) => ({
-      validateBody: (value, violations, endpoint) => {
-        const error = base.validateBody(value, violations, endpoint);
-        return endpoint === "invoke" && error?.cause === "missing-field" ? null : error;
-      },
-    }),
+    acceptMissingQuery(() => true),
     ["REQ-11", "HOOK-17", "HOOK-18"],
   ),
   "unknown-agent-other-code": fault("INV-11", "An agent that does not exist has the code NOT_FOUND.").by(
@@ -199,26 +199,17 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "session-required": fault("INV-17", "A request without `session_id` is refused.").by(
     refuseBody("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
   ),
-  "session-forgotten": fault(["INV-18", "SSE-36"], "No call remembers the one before it.").by(() => {
-    let callCount = 0;
-    return {
-      conversationKey: () => {
-        callCount += 1;
-        return String(callCount);
-      },
-    };
-  }),
+  "session-forgotten": fault(["INV-18", "SSE-36"], "No call remembers the one before it.").by(
+    overrideByCount("conversationKey")((_, count) => String(count)),
+  ),
   "session-forgotten-at-the-third-call": fault("INV-18", "A session loses its context at its third call.").by(
     (base) => {
       const calls = new Map<string, number>();
-      return {
-        conversationKey: (input) => {
-          const conversation = base.conversationKey(input);
-          const count = (calls.get(conversation) ?? 0) + 1;
-          calls.set(conversation, count);
-          return count < 3 ? conversation : `${conversation} from call ${count}`;
-        },
-      };
+      return overrideResult("conversationKey")((conversation) => {
+        const count = (calls.get(conversation) ?? 0) + 1;
+        calls.set(conversation, count);
+        return count < 3 ? conversation : `${conversation} from call ${count}`;
+      })(base);
     },
   ),
   "session-forgotten-after-a-stream": fault(
@@ -226,22 +217,18 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "An agent forgets the invokes of a session after a stream of it.",
   ).by((base) => {
     const streams = new Map<string, number>();
-    return {
-      conversationKey: (input) => {
-        const conversation = base.conversationKey(input);
-        const had = streams.get(conversation) ?? 0;
-        if (input.endpoint !== "stream") return `${conversation} after ${had}`;
-        streams.set(conversation, had + 1);
-        return conversation;
-      },
-    };
+    return overrideResult("conversationKey")((conversation, { endpoint }) => {
+      const had = streams.get(conversation) ?? 0;
+      if (endpoint !== "stream") return `${conversation} after ${had}`;
+      streams.set(conversation, had + 1);
+      return conversation;
+    })(base);
   }),
-  "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.").by((base) => ({
-    validateBody: (value, violations, endpoint) =>
-      endpoint === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
-        ? fieldError("crash", "query", "made the server fail")
-        : base.validateBody(value, violations, endpoint),
-  })),
+  "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.").by(
+    overrideResult("validateBody")((error, body, _violations, endpoint) =>
+      endpoint === "invoke" && hasWrongQuery(body) ? fieldError("crash", "query", "made the server fail") : error,
+    ),
+  ),
   "text-mangled": fault(["INV-22", "HOOK-42"], "UTF-8 of a response is read as if it were Latin-1.").by((base) => ({
     invokeResult: (input) => base.invokeResult({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
   })),

@@ -1,40 +1,34 @@
-import { acceptExpiredKeys, withKeyTraits, overrideSuccessStatus, overrideThirdSuccessStatus } from "../overrides.ts";
-import { fault, faults } from "../patch.ts";
-import { withPath } from "./edge-cases.ts";
+import {
+  acceptExpiredKeys,
+  always,
+  fault,
+  faults,
+  isTemporary,
+  namedKey,
+  overrideResult,
+  overrideSuccessStatus,
+  withKeyTraits,
+  withPath,
+} from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
-  "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-      return found !== undefined && (found.key.expiresInSeconds ?? 0) > 0
-        ? { kind: "known", key: found.key }
-        : base.identify(credentials, ring, nowMs, endpoint);
-    },
-  })),
+  "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by(acceptExpiredKeys(isTemporary)),
   "temporary-key-lives-on-stream": fault("KEY-3", "A temporary key can still stream after it has expired.").by(
-    acceptExpiredKeys(
-      ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
-      (endpoint) => endpoint === "stream",
-    ),
+    acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "stream"),
     ["AUTH-16"],
   ),
   "temporary-key-lists-on-without-page": fault(
     "KEY-3",
     "The list without parameters accepts a temporary key after its life.",
   ).by(
-    withPath((path) =>
-      acceptExpiredKeys(
-        ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
-        (endpoint) => endpoint === "list" && !path().includes("?"),
-      ),
-    ),
+    withPath((path) => acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "list" && !path().includes("?"))),
     ["AUTH-16"],
   ),
   "temporary-key-prolonged-by-use": fault("KEY-3", "Each request prolongs the life of a temporary key.").by((base) => {
     const livesUntilMs = new Map<string, number>();
     return {
       identify: (credentials, ring, nowMs, endpoint) => {
-        const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+        const found = namedKey(credentials, ring);
         const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
         if (found === undefined || lifeMs === 0) return base.identify(credentials, ring, nowMs, endpoint);
         if (nowMs >= (livesUntilMs.get(found.key.key) ?? found.expiresAtMs))
@@ -47,34 +41,24 @@ export const keyFaults = faults("Resources / API key", {
   "key-without-prefix": fault("KEY-4", "Keys have no prefix.").by(() => ({
     keyText: (text) => text.replace(/^.._/, ""),
   })),
-  "reader-may-write": fault("KEY-5", "A read-only key may invoke.").by((base) => ({
-    permits: (key, request) => base.permits({ ...key, scope: "full" }, request),
-  })),
-  "any-agent": fault("KEY-6", "A key of one agent may call the others.").by((base) => ({
-    permits: (key, request) => base.permits({ ...key, agents: null }, request),
-  })),
-  "any-address": fault("KEY-7", "A key may be used from anywhere.").by((base) => ({
-    permits: (key, request) => base.permits({ ...key, allowedIps: null }, request),
-  })),
+  "reader-may-write": fault("KEY-5", "A read-only key may invoke.").by(withKeyTraits({ scope: "full" })),
+  "any-agent": fault("KEY-6", "A key of one agent may call the others.").by(withKeyTraits({ agents: null })),
+  "any-address": fault("KEY-7", "A key may be used from anywhere.").by(withKeyTraits({ allowedIps: null })),
   "temporary-key-outlives-itself": fault("KEY-3", "A temporary key expires after twice its time.").by((base) => ({
     identify: (credentials, ring, nowMs, endpoint) => {
-      const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-      const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
+      const lifeMs = (namedKey(credentials, ring)?.key.expiresInSeconds ?? 0) * 1000;
       return base.identify(credentials, ring, lifeMs > 0 ? nowMs - lifeMs : nowMs, endpoint);
     },
   })),
   "temporary-key-turns-wrong": fault(
     "KEY-3",
     "A temporary key that has expired by itself has the code INVALID_API_KEY.",
-  ).by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint) => {
-      const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-      const given = base.identify(credentials, ring, nowMs, endpoint);
-      return given.kind === "unauthenticated" && (found?.key.expiresInSeconds ?? 0) > 0
-        ? { kind: "unauthenticated", cause: "wrong-key" }
-        : given;
-    },
-  })),
+  ).by(
+    overrideResult("identify")((identity, credentials, ring) => {
+      const lifeSeconds = namedKey(credentials, ring)?.key.expiresInSeconds ?? 0;
+      return identity.kind === "unauthenticated" && lifeSeconds > 0 ? { ...identity, cause: "wrong-key" } : identity;
+    }),
+  ),
   "prefixes-differ": fault("KEY-4", "Keys of the free tier have a prefix of their own.").by(() => ({
     keyText: (text) => text.replace(/^.._(?=free_)/, "fr_"),
   })),
@@ -82,34 +66,34 @@ export const keyFaults = faults("Resources / API key", {
     keyText: (text) => text.replace(/^.._/, "key_"),
   })),
   "reader-may-create-webhooks": fault("KEY-5", "A read-only key may create webhooks.").by(
-    withKeyTraits(["createWebhook"], { scope: "full" }),
+    withKeyTraits({ scope: "full" }, "createWebhook"),
   ),
   "read-only-key-creates-alerts": fault("KEY-5", "A read-only key may create alerts.").by(
-    withKeyTraits(["createAlert"], { scope: "full" }),
+    withKeyTraits({ scope: "full" }, "createAlert"),
   ),
   "read-only-key-submits-batches": fault("KEY-5", "A read-only key may submit a batch, and may not invoke.").by(
-    withKeyTraits(["batch"], { scope: "full" }),
+    withKeyTraits({ scope: "full" }, "batch"),
   ),
   "read-only-key-streams-alone": fault("KEY-5", "A read-only key may stream, and may not invoke.").by(
-    withKeyTraits(["stream"], { scope: "full" }),
+    withKeyTraits({ scope: "full" }, "stream"),
   ),
   "any-agent-in-batch": fault("KEY-6", "A key of one agent may submit batches to the others.").by(
-    withKeyTraits(["batch"], { agents: null }),
+    withKeyTraits({ agents: null }, "batch"),
   ),
   "any-agent-in-stream": fault("KEY-6", "A key of one agent may stream the others, and do nothing else with them.").by(
-    withKeyTraits(["stream"], { agents: null }),
+    withKeyTraits({ agents: null }, "stream"),
   ),
   "any-agent-in-invoke": fault("KEY-6", "A key of one agent may invoke the others, and do nothing else with them.").by(
-    withKeyTraits(["invoke"], { agents: null }),
+    withKeyTraits({ agents: null }, "invoke"),
   ),
   "one-agent-key-reads-other-health": fault("KEY-6", "A key of one agent may read the health of the others.").by(
-    withKeyTraits(["health"], { agents: null }),
+    withKeyTraits({ agents: null }, "health"),
   ),
   "one-agent-key-creates-other-webhook": fault("KEY-6", "A key of one agent may create webhooks for the others.").by(
-    withKeyTraits(["createWebhook"], { agents: null }),
+    withKeyTraits({ agents: null }, "createWebhook"),
   ),
   "any-address-for-alerts": fault("KEY-7", "A key may create alerts from anywhere.").by(
-    withKeyTraits(["createAlert"], { allowedIps: null }),
+    withKeyTraits({ allowedIps: null }, "createAlert"),
   ),
   "address-refused-once": fault(
     "KEY-7",
@@ -135,9 +119,7 @@ export const keyFaults = faults("Resources / API key", {
   "one-agent-key-reads-other-deliveries": fault(
     "KEY-6",
     "A key of one agent may read the deliveries of webhooks of other keys and agents.",
-  ).by((base) => ({
-    showsWebhook: (webhook, key) => key.agents !== null || base.showsWebhook(webhook, key),
-  })),
+  ).by(overrideResult("showsWebhook")((shows, _webhook, { agents }) => shows || agents !== null)),
   "signature-replaces-address": fault("KEY-7", "A signed request may come from any address.").by((base) => ({
     permits: (key, request) => base.permits(request.isSigned ? { ...key, allowedIps: null } : key, request),
   })),
@@ -145,10 +127,10 @@ export const keyFaults = faults("Resources / API key", {
     servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing"),
   })),
   "key-usage-201-at-times": fault("KEY-9", "Each third reading of key usage responds with 201.").by(
-    overrideThirdSuccessStatus("keyUsage", 201),
+    overrideSuccessStatus("keyUsage", 201, 3),
   ),
   "key-usage-202": fault("KEY-9", "Key usage responds with 202.").by(overrideSuccessStatus("keyUsage", 202)),
-  "forwarded-address-believed": fault("KEY-7", "Whoever asks is believed in `X-Forwarded-For`.").by(() => ({
-    trustedProxiesOf: () => ({ has: () => true }),
-  })),
+  "forwarded-address-believed": fault("KEY-7", "Whoever asks is believed in `X-Forwarded-For`.").by(
+    always("trustedProxiesOf", { has: () => true }),
+  ),
 });

@@ -1,3 +1,5 @@
+import { memoizeByObject } from "../../base/memoize.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { ResponseEvent } from "../behaviour/limits.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import { fieldsOf } from "../json-edit.ts";
@@ -14,33 +16,31 @@ import {
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
-import { overrideError } from "../overrides.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import {
+  always,
+  fault,
+  faults,
+  overrideError,
+  overrideResult,
+  reportOnly,
+  withLast,
+  withPath,
+  type Override,
+} from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { withPath } from "./edge-cases.ts";
 
 /**
  * Lets the hour's limit count streams, but never refuse one. `window` creates the limiters of the hour and the minute.
  */
-const exemptStreamsFromHour =
-  (window: (size: WindowSize) => Limiter): Override =>
-  (base) => {
-    let lastEndpoint = "";
-    return {
-      isLimited: (endpoint) => {
-        lastEndpoint = endpoint;
-        return base.isLimited(endpoint);
-      },
-      limiters: (limits) => {
-        const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
-        return [
-          overrideLimiter(hour, { hasRoom: (nowMs) => lastEndpoint === "stream" || hour.hasRoom(nowMs) }),
-          minute,
-        ];
-      },
-    };
-  };
+const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override =>
+  withLast("isLimited", (last) => () => ({
+    limiters: (limits) => {
+      const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
+      const hasRoom = (nowMs: number) => last()?.[0] === "stream" || hour.hasRoom(nowMs);
+      return [overrideLimiter(hour, { hasRoom }), minute];
+    },
+  }));
 
 /** Replaces the limits or lengths of the hour and the minute. Headers still report the tier's numbers. */
 function resizeWindows(
@@ -74,12 +74,33 @@ export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   });
 }
 
+/** Adds limiters that all keys of a tier share. Headers describe them only after a refusal. */
+const shareByTier =
+  (create: (sizes: ReturnType<typeof windowsOf>) => readonly Limiter[]): Override =>
+  (base) => {
+    const limitersOf = memoizeByObject((limits: TierLimits) => create(windowsOf(limits)).map(hideUntilRefusal));
+    return { limiters: (limits) => [...base.limiters(limits), ...limitersOf(limits)] };
+  };
+
+const exemptFromLimits = (exempt: Endpoint): Override =>
+  overrideResult("isLimited")((is, endpoint) => is && endpoint !== exempt);
+
+/** Counts a stream twice if its parameters match. */
+export const countTwice = (matches: (parameters: Readonly<Record<string, unknown>>) => boolean): Override =>
+  withLast("validateBody", (last) => {
+    let counted: unknown;
+    return overrideResult("requestsPerChunk")(() => {
+      const [body] = last() ?? [];
+      const isNew = body !== counted && matches(fieldsOf(fieldsOf(body)["parameters"]));
+      counted = body;
+      return Number(isNew);
+    });
+  });
+
 const isUnrestricted = ({ scope, agents, allowedIps, expiresInSeconds, tokensUsedBefore }: ReferenceKey): boolean =>
   scope === "full" && agents === null && allowedIps === null && expiresInSeconds === null && tokensUsedBefore === 0;
 
-const unlimited = Number.POSITIVE_INFINITY;
-
-export const rateFaults = faults("Limits / Request rate", {
+const rateFaults = faults("Limits / Request rate", {
   "one-too-many-a-minute": fault(
     "LIM-1",
     "One request a minute more is admitted than the tier's minute and burst allow together.",
@@ -113,8 +134,7 @@ export const rateFaults = faults("Limits / Request rate", {
     "Concurrent requests all find the same room in the hour; the headers report the minute.",
   ).by((base) => ({
     limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
-    advertisedWindow: (readings) =>
-      readings.find(({ window }) => window === "minute") ?? base.advertisedWindow(readings),
+    ...reportOnly("minute")(base),
   })),
   "one-too-few-a-minute": fault(["LIM-2", "HDR-12"], "One request a minute less is admitted than the tier allows.").by(
     () => ({
@@ -139,16 +159,14 @@ export const rateFaults = faults("Limits / Request rate", {
     resizeWindows(({ perHour }) => ({ hour: perHour - 1 })),
   ),
   "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.").by(
-    (base) => ({
-      maxConcurrentRequests: (limits) => base.maxConcurrentRequests(limits) + 1,
-    }),
+    overrideResult("maxConcurrentRequests")((slots) => slots + 1),
   ),
-  "no-concurrency-limit": fault(["LIM-5", "LIM-18"], "Any number of requests may run at once.").by(() => ({
-    maxConcurrentRequests: () => unlimited,
-  })),
-  "one-slot-too-few": fault("LIM-6", "One request less may run at once than the tier allows.").by((base) => ({
-    maxConcurrentRequests: (limits) => base.maxConcurrentRequests(limits) - 1,
-  })),
+  "no-concurrency-limit": fault(["LIM-5", "LIM-18"], "Any number of requests may run at once.").by(
+    always("maxConcurrentRequests", Number.POSITIVE_INFINITY),
+  ),
+  "one-slot-too-few": fault("LIM-6", "One request less may run at once than the tier allows.").by(
+    overrideResult("maxConcurrentRequests")((slots) => slots - 1),
+  ),
   "half-a-burst": fault(
     ["LIM-2", "LIM-7"],
     "Only half of a burst of 400 is admitted; the rest is spread over the minute.",
@@ -181,33 +199,11 @@ export const rateFaults = faults("Limits / Request rate", {
   "limits-shared-by-tier": fault(
     ["LIM-9", "HDR-12"],
     "Keys of one tier also share a minute and an hour; the headers report the key's own.",
-  ).by((base) => {
-    const shared = new Map<TierLimits, readonly Limiter[]>();
-    return {
-      limiters: (limits) => {
-        const ofTier = shared.get(limits) ?? base.limiters(limits).map(hideUntilRefusal);
-        shared.set(limits, ofTier);
-        return [...base.limiters(limits), ...ofTier];
-      },
-    };
-  }),
+  ).by(shareByTier(({ hour, minute }) => [fixedWindow(hour), fixedWindow(minute)])),
   "rolling-limits-shared-by-tier": fault(
     "LIM-9",
     "Keys of one tier also share a rolling minute and a rolling hour; the headers report the key's own.",
-  ).by((base) => {
-    const shared = new Map<TierLimits, readonly Limiter[]>();
-    return {
-      limiters: (limits) => {
-        const { hour, minute } = windowsOf(limits);
-        const ofTier = shared.get(limits) ?? [
-          hideUntilRefusal(rollingWindow(hour)),
-          hideUntilRefusal(rollingWindow(minute)),
-        ];
-        shared.set(limits, ofTier);
-        return [...base.limiters(limits), ...ofTier];
-      },
-    };
-  }),
+  ).by(shareByTier(({ hour, minute }) => [rollingWindow(hour), rollingWindow(minute)])),
   "one-account-for-a-tier": fault(
     "LIM-9",
     "Keys of one tier that are restricted in nothing are one account: allowance, slots and tokens.",
@@ -223,59 +219,37 @@ const lateMs = 90_000;
 
 /** Delays the release of a request's slot in matching cases. */
 function delaySlotRelease(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
-  return (base) => ({
-    releaseDelayMs: (event, head) => (matches(event, head) ? lateMs : base.releaseDelayMs(event, head)),
-  });
+  return overrideResult("releaseDelayMs")((delayMs, ...when) => (matches(...when) ? lateMs : delayMs));
 }
 
-export const scopeFaults = faults("Limits / Scope of limits", {
+const scopeFaults = faults("Limits / Scope of limits", {
   "invoke-not-limited": fault(["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"], "Invoke is never refused.").by(
-    (base) => ({ isLimited: (endpoint) => endpoint !== "invoke" && base.isLimited(endpoint) }),
+    exemptFromLimits("invoke"),
     ["HDR-19"],
   ),
-  "key-usage-not-limited": fault("HDR-19", "Key usage is admitted while a limit is used up.").by((base) => ({
-    isLimited: (endpoint) => endpoint !== "keyUsage" && base.isLimited(endpoint),
-  })),
-  "list-not-limited": fault("HDR-19", "The list is admitted while a limit is used up.").by((base) => ({
-    isLimited: (endpoint) => endpoint !== "list" && base.isLimited(endpoint),
-  })),
+  "key-usage-not-limited": fault("HDR-19", "Key usage is admitted while a limit is used up.").by(
+    exemptFromLimits("keyUsage"),
+  ),
+  "list-not-limited": fault("HDR-19", "The list is admitted while a limit is used up.").by(exemptFromLimits("list")),
   "second-page-not-limited": fault("HDR-19", "Page 2 of the list is admitted while a limit is used up.").by(
-    withPath((path) => (base) => ({
-      isLimited: (endpoint) => !/[?&]page=2(&|$)/.test(path()) && base.isLimited(endpoint),
-    })),
+    withPath((path) => overrideResult("isLimited")((is) => is && !/[?&]page=2(&|$)/.test(path()))),
   ),
-  "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(
-    () => ({
-      requestsPerChunk: () => 1,
-    }),
-    ["HDR-12"],
-  ),
+  "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(always("requestsPerChunk", 1), [
+    "HDR-12",
+  ]),
   "streams-of-a-chunk-size-count-twice": fault(
     "LIM-11",
     "A stream that is asked for with `chunk_size` counts as two requests.",
   ).by(
-    (base) => {
-      let isSized = false;
-      return {
-        validateBody: (body, ...rest) => {
-          isSized = fieldsOf(fieldsOf(body)["parameters"])["chunk_size"] !== undefined;
-          return base.validateBody(body, ...rest);
-        },
-        requestsPerChunk: () => {
-          const more = Number(isSized);
-          isSized = false;
-          return more;
-        },
-      };
-    },
+    countTwice((parameters) => parameters["chunk_size"] !== undefined),
     ["HDR-12"],
   ),
-  "streams-do-not-count": fault("LIM-11", "A stream does not count.").by((base) => ({
-    requestCost: (endpoint, agent) => (endpoint === "stream" ? 0 : base.requestCost(endpoint, agent)),
-  })),
-  "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by((base) => ({
-    retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),
-  })),
+  "streams-do-not-count": fault("LIM-11", "A stream does not count.").by(
+    overrideResult("requestCost")((cost, endpoint) => (endpoint === "stream" ? 0 : cost)),
+  ),
+  "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by(
+    overrideResult("retryAfterSeconds")((seconds) => Math.max(1, Math.floor(seconds / 3))),
+  ),
   "slot-late-after-crash": fault("LIM-17", "The slot of a request that fails with 500 is free after 90 seconds.").by(
     delaySlotRelease((_moment, { status }) => status >= 500),
   ),
@@ -287,21 +261,21 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     delaySlotRelease((event, { endpoint }) => endpoint === "stream" && event === "end"),
     ["LIM-6"],
   ),
-  "slot-back-with-the-head": fault("LIM-18", "A stream frees its slot when its head is sent.").by((base) => ({
-    releasesSlot: (event, head) => (event === "head" && head.endpoint === "stream") || base.releasesSlot(event, head),
-  })),
-  "default-timeout-of-ten-seconds": fault("LIM-27", "An agent times out after 10 seconds by default.").by(() => ({
-    timeoutMs: () => 10_000,
-  })),
-  "default-timeout-of-80-seconds": fault("LIM-27", "An agent times out after 80 seconds by default.").by(() => ({
-    timeoutMs: () => 80_000,
-  })),
-  "no-default-timeout": fault("LIM-27", "An agent has no timeout by default.").by(() => ({
-    timeoutMs: () => Number.POSITIVE_INFINITY,
-  })),
-  "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(() => ({ needsTokens: () => false })),
+  "slot-back-with-the-head": fault("LIM-18", "A stream frees its slot when its head is sent.").by(
+    overrideResult("releasesSlot")((is, event, { endpoint }) => is || (event === "head" && endpoint === "stream")),
+  ),
+  "default-timeout-of-ten-seconds": fault("LIM-27", "An agent times out after 10 seconds by default.").by(
+    always("timeoutMs", 10_000),
+  ),
+  "default-timeout-of-80-seconds": fault("LIM-27", "An agent times out after 80 seconds by default.").by(
+    always("timeoutMs", 80_000),
+  ),
+  "no-default-timeout": fault("LIM-27", "An agent has no timeout by default.").by(
+    always("timeoutMs", Number.POSITIVE_INFINITY),
+  ),
+  "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(always("needsTokens", false)),
   "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
-    (base) => ({ needsTokens: (endpoint) => endpoint !== "stream" && base.needsTokens(endpoint) }),
+    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "stream"),
   ),
   "wrong-keys-charge-the-right-one": fault("LIM-23", "A wrong key uses up the allowance of the key it resembles.").by(
     () => ({
@@ -313,3 +287,5 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     }),
   ),
 });
+
+export const limitFaults = [...rateFaults, ...scopeFaults];

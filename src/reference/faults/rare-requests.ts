@@ -1,42 +1,35 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, fieldError } from "../api-error.ts";
-import { editField, fieldsOf, removeField, setField } from "../json-edit.ts";
-import { overrideJson } from "../overrides.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import { removeField, setField } from "../json-edit.ts";
+import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";
+import { signOtherBody } from "./authentication.ts";
+import { countTwice } from "./limits.ts";
+import { withoutVersionIn } from "./other-endpoints.ts";
 
 // Faults that show only in requests that few clients send: a threshold with a fraction, empty lines, a batch of eleven,
 // a stream that resumes after its end, or one that runs into a timeout.
 
 const bothMissing = "Fields url and events: missing.";
 
-const withoutVersion = (path: unknown): string => String(path).replace("/v1/", "/");
-
 const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
 
 /** Sends no `agent.timeout` event of a stream to webhooks whose list of events `isDeaf` selects. */
-const omitStreamTimeouts =
-  (isDeaf: (events: readonly string[]) => boolean): Override =>
-  (base) => {
-    let isOfStream = false;
-    return {
-      executionEventData: (input) => {
-        isOfStream = input.endpoint === "stream" && input.stage.kind === "timeout";
-        return base.executionEventData(input);
-      },
-      selectsType: (events, type) =>
-        !(type === "agent.timeout" && isOfStream && isDeaf(events)) && base.selectsType(events, type),
-    };
-  };
+const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Override =>
+  withLast("executionEventData", (last) =>
+    overrideResult("selectsType")((selects, events, type) => {
+      const isOfStream = type === "agent.timeout" && last()?.[0].endpoint === "stream";
+      return selects && !(isOfStream && isDeaf(events));
+    }),
+  );
 
 export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
-  "alert-fraction-refused": fault("ALR-1", "A `threshold` that is no whole number is refused.").by((base) => ({
-    validateAlert: (body, addressRefusal) => {
+  "alert-fraction-refused": fault("ALR-1", "A `threshold` that is no whole number is refused.").by(
+    overrideResult("validateAlert")((error, body) => {
       const threshold = getPath(body, "threshold");
-      return typeof threshold === "number" && !Number.isInteger(threshold)
-        ? fieldError("invalid-input", "threshold", "must be a whole number")
-        : base.validateAlert(body, addressRefusal);
-    },
-  })),
+      const isFraction = typeof threshold === "number" && !Number.isInteger(threshold);
+      return isFraction ? fieldError("invalid-input", "threshold", "must be a whole number") : error;
+    }),
+  ),
   "details-array-for-two-fields": fault("ERR-7", "An error about two fields has an array as its `details`.").by(
     (base) => ({
       validateWebhook: (body, addressRefusal) =>
@@ -59,12 +52,7 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
   "check-url-without-version-of-eleven": fault(
     "OPS-3",
     "`check_url` lacks the version for a batch of more than ten.",
-  ).by((base) => ({
-    handleBody: (operation) => {
-      const body = base.handleBody(operation);
-      return operation.total <= 10 ? body : editField(body, "check_url", withoutVersion);
-    },
-  })),
+  ).by(withoutVersionIn(({ total }) => total > 10)),
   "tokens-of-batches-halved": fault("USE-8", "`tokens.used` grows by half of the tokens of a batch.").by((base) => ({
     chargeTokens: (account, count, nowMs, endpoint) =>
       base.chargeTokens(account, endpoint === "batch" ? Math.floor(count / 2) : count, nowMs, endpoint),
@@ -74,26 +62,17 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
       .when(({ stage, endpoint }) => stage.kind === "failed" && endpoint === "batch")
       .remove("input"),
   ),
-  "empty-lines-refused": fault(["INV-1", "SSE-1"], "A query with an empty line is refused.").by((base) => ({
-    validateBody: (body, violations, endpoint) =>
+  "empty-lines-refused": fault(["INV-1", "SSE-1"], "A query with an empty line is refused.").by(
+    overrideResult("validateBody")((error, body) =>
       hasEmptyLine(getPath(body, "query"))
         ? fieldError("invalid-input", "query", "must not have an empty line")
-        : base.validateBody(body, violations, endpoint),
-  })),
+        : error,
+    ),
+  ),
   "request-signature-without-empty-lines": fault(
     "AUTH-10",
     "The signature is expected over the body without its empty lines.",
-  ).by((base) => ({
-    signedBytes: (request) =>
-      base.signedBytes({
-        ...request,
-        body: Buffer.from(
-          Buffer.from(request.body)
-            .toString()
-            .replaceAll(/\n{2,}/g, "\n"),
-        ),
-      }),
-  })),
+  ).by(signOtherBody((body) => body.replaceAll(/\n{2,}/g, "\n"))),
   "health-cached-after-a-change": fault("HOOK-14", "The status of an agent is cached for five minutes.").by((base) => {
     const known = new Map<string, unknown>();
     return {
@@ -113,38 +92,19 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
       .remove("warnings"),
   ),
   "streams-from-two-count-twice": fault("LIM-11", "A stream that resumes at index 2 counts as two requests.").by(
-    (base) => {
-      let isResumed = false;
-      return {
-        validateBody: (body, ...rest) => {
-          isResumed = fieldsOf(fieldsOf(body)["parameters"])["resume_from_index"] === 2;
-          return base.validateBody(body, ...rest);
-        },
-        requestsPerChunk: () => {
-          const more = Number(isResumed);
-          isResumed = false;
-          return more;
-        },
-      };
-    },
+    countTwice((parameters) => parameters["resume_from_index"] === 2),
     ["HDR-12"],
   ),
   "done-without-tokens-past-the-end": fault(
     "SSE-13",
     "`done` has no `total_tokens` if a stream resumes after its last chunk.",
-  ).by((base) => {
-    let isPast = false;
-    return {
-      planSteps: (input) => {
-        isPast = input.chunks.length === 0;
-        return base.planSteps(input);
-      },
-      doneData: (usage, elapsedMs) => {
-        const data = base.doneData(usage, elapsedMs);
-        return isPast ? removeField(data, "usage.total_tokens") : data;
-      },
-    };
-  }),
+  ).by(
+    withLast("planSteps", (last) =>
+      overrideJson("doneData")
+        .when(() => last()?.[0].chunks.length === 0)
+        .remove("usage.total_tokens"),
+    ),
+  ),
   "slot-lost-to-timed-out-streams": fault("LIM-17", "A stream that runs into a timeout keeps its slot.").by((base) => {
     let timedOut = 0;
     return {

@@ -2,8 +2,8 @@ import type { ExecutionStage } from "../behaviour/webhooks.ts";
 import { fieldError } from "../api-error.ts";
 import { setField } from "../json-edit.ts";
 import { fixedWindow, windowsOf } from "../limits/windows.ts";
-import { overrideJson, overrideResult } from "../overrides.ts";
-import { fault, faults, type Override } from "../patch.ts";
+import { always, fault, faults, overrideByCount, overrideJson, overrideResult, type Override } from "../patch.ts";
+import { stopRetriesAfter } from "./delivery-policy.ts";
 
 // The faults of this file show in no single message: two messages of a run contradict each other.
 
@@ -14,8 +14,11 @@ const healthBody = overrideJson("healthBody");
 const webhookBody = overrideJson("webhookBody");
 const streamError = overrideJson("streamErrorData");
 
-/** Edits the data of the webhook event `agent.completed`. */
+/** Edits the data of the webhook event `agent.completed`: of all, and of those of streams. */
 const completedData = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
+const streamedData = overrideJson("executionEventData").when(
+  ({ stage, endpoint }) => stage.kind === "completed" && endpoint === "stream",
+);
 
 const failedStage: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
 
@@ -53,7 +56,7 @@ function keepTwoConversations(): Override {
 }
 
 /** Faults that make the messages about one execution contradict each other. */
-export const executionFaults = faults("Events / Webhook events 2", {
+const executionFaults = faults("Events / Webhook events 2", {
   "event-request-id-of-its-own": fault("HOOK-42", "`request_id` of `agent.completed` is not that of the response.").by(
     completedData.change("request_id", (id) => `evt-${String(id)}`),
   ),
@@ -61,12 +64,9 @@ export const executionFaults = faults("Events / Webhook events 2", {
     completedData.change("result.output", (text) => String(text).slice(0, 12)),
   ),
   "event-tokens-of-completion-alone": fault("HOOK-42", "`tokens_used` leaves the prompt out.").by(
-    (base) => ({
-      executionEventData: (input) =>
-        input.stage.kind === "completed"
-          ? setField(base.executionEventData(input), "tokens_used", input.stage.usage.completion)
-          : base.executionEventData(input),
-    }),
+    overrideJson("executionEventData")((data, { stage }) =>
+      stage.kind === "completed" ? setField(data, "tokens_used", stage.usage.completion) : data,
+    ),
     ["USE-8"],
   ),
   "event-time-in-milliseconds-if-slow": fault(
@@ -80,9 +80,7 @@ export const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if the execution was streamed.",
   ).by(
-    overrideJson("executionEventData")
-      .when(({ stage, endpoint }) => stage.kind === "completed" && endpoint === "stream")
-      .change("execution_time", (seconds) => Number(seconds) * 1000),
+    streamedData.change("execution_time", (seconds) => Number(seconds) * 1000),
     ["HOOK-17"],
   ),
   "event-time-in-milliseconds-of-short-streams": fault(
@@ -90,11 +88,8 @@ export const executionFaults = faults("Events / Webhook events 2", {
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
     // A virtual clock stands still during a short stream, so the real duration is 0. The fault reports another one.
-    doneData: (...given) => setField(base.doneData(...given), "execution_time", reportedSeconds),
-    executionEventData: (input) =>
-      input.stage.kind === "completed" && input.endpoint === "stream"
-        ? setField(base.executionEventData(input), "execution_time", 1000 * reportedSeconds)
-        : base.executionEventData(input),
+    ...doneData.set("execution_time", reportedSeconds)(base),
+    ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),
   "timed-out-and-completed": fault("HOOK-43", "An execution that times out is also told as completed.").by(() => ({
     endStages: (end) => (end.kind === "timeout" ? [completedStage(end.timeoutMs), end] : [end]),
@@ -107,21 +102,22 @@ export const executionFaults = faults("Events / Webhook events 2", {
   })),
 });
 
-export const responseFaults = faults("Errors / Error bodies 2", {
+const responseFaults = faults("Errors / Error bodies 2", {
   "list-says-error": fault("ERR-18", "The list has the `status` of an error.").by(listBody.set("status", "error")),
   "usage-with-an-error": fault("ERR-18", "Usage has an error beside its counts.").by(
     usageBody.set("error", { code: "PARTIAL", message: "Something was odd.", status: 400 }),
   ),
 });
 
-export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
-  "degraded-agent-fails": fault("HLT-11", "A degraded agent responds with 500.").by((base) => ({
-    timeoutMs: (agent) => (agent.health === "degraded" ? -1 : base.timeoutMs(agent)),
-  })),
-  "max-tokens-ignored-in-streams": fault("INV-15", "A stream ignores `max_tokens`.").by((base) => ({
-    truncateText: (text, maxTokens, endpoint) =>
-      endpoint === "stream" ? text : base.truncateText(text, maxTokens, endpoint),
-  })),
+const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
+  "degraded-agent-fails": fault("HLT-11", "A degraded agent responds with 500.").by(
+    overrideResult("timeoutMs")((timeoutMs, { health }) => (health === "degraded" ? -1 : timeoutMs)),
+  ),
+  "max-tokens-ignored-in-streams": fault("INV-15", "A stream ignores `max_tokens`.").by(
+    overrideResult("truncateText")((truncated, text, _maxTokens, endpoint) =>
+      endpoint === "stream" ? text : truncated,
+    ),
+  ),
   "stream-tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` of `done` is one too high.").by(
     doneData.change("usage.prompt_tokens", (count) => Number(count) + 1),
   ),
@@ -136,48 +132,45 @@ export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
   "third-session-replaces-the-first": fault("INV-18", "An agent keeps two sessions.").by(keepTwoConversations()),
 });
 
-export const listingFaults = faults("Resources / Pagination block 2", {
+const listingFaults = faults("Resources / Pagination block 2", {
   "third-page-is-the-second": fault("LST-7", "Page 3 is page 2.").by((base) => ({
     pageItems: (agents, { page, limit }) => base.pageItems(agents, { page: page === 3 ? 2 : page, limit }),
   })),
-  "third-page-too-short": fault("LST-11", "Page 3 has one agent less than there are.").by((base) => ({
-    pageItems: (agents, request) => base.pageItems(agents, request).slice(0, request.page === 3 ? -1 : undefined),
-  })),
+  "third-page-too-short": fault("LST-11", "Page 3 has one agent less than there are.").by(
+    overrideResult("pageItems")((items, _agents, { page }) => items.slice(0, page === 3 ? -1 : undefined)),
+  ),
 });
 
-export const receiverFaults = faults("States and transitions / Webhook delivery 2", {
-  "only-named-successes": fault("HOOK-25", "Of the successes, those above 206 count as failures.").by((base) => ({
-    isDelivered: (status) => status <= 206 && base.isDelivered(status),
-  })),
+const receiverFaults = faults("States and transitions / Webhook delivery 2", {
+  "only-named-successes": fault("HOOK-25", "Of the successes, those above 206 count as failures.").by(
+    overrideResult("isDelivered")((is, status) => is && status <= 206),
+  ),
   "receiver-with-retry-after-fails": fault(
     "HOOK-25",
     "A `Retry-After` in a receiver's response fails the delivery.",
   ).by(() => ({ acceptsResponse: (names) => !names.includes("retry-after") })),
-  "gone-is-final": fault("HOOK-26", "A delivery with the response 410 is not retried.").by((base) => ({
-    nextAttemptMs: (progress) => (progress.status === 410 ? null : base.nextAttemptMs(progress)),
-  })),
+  "gone-is-final": fault("HOOK-26", "A delivery with the response 410 is not retried.").by(
+    stopRetriesAfter((status) => status === 410),
+  ),
 });
 
-export const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
+const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
   "second-alert-refused": fault("ALR-1", "A key's second alert of a type is refused.").by((base) => {
     let count = 0;
-    return {
-      validateAlert: (body, addressRefusal) => {
-        const found = base.validateAlert(body, addressRefusal);
-        if (found === null) count += 1;
-        return count > 1 ? (found ?? fieldError("invalid-input", "type", "has an alert already")) : found;
-      },
-    };
+    return overrideResult("validateAlert")((error) => {
+      if (error === null) count += 1;
+      return error ?? (count > 1 ? fieldError("invalid-input", "type", "has an alert already") : null);
+    })(base);
   }),
-  "one-id-for-all-alerts": fault("ALR-6", "Every alert has the same id.").by(() => ({ alertId: () => "alert_000001" })),
+  "one-id-for-all-alerts": fault("ALR-6", "Every alert has the same id.").by(always("alertId", "alert_000001")),
   "one-id-for-webhooks-of-deployments": fault("WHK-13", "Webhooks of deployment events have the id of the first.").by(
     webhookBody
       .when(({ events }) => events.every((type) => type.startsWith("deployment.")))
       .set("webhook_id", "wh_000001"),
   ),
-  "one-id-for-all-operations": fault("OPS-7", "Every operation has the same id.").by(() => ({
-    operationId: () => "op_00000001",
-  })),
+  "one-id-for-all-operations": fault("OPS-7", "Every operation has the same id.").by(
+    always("operationId", "op_00000001"),
+  ),
   "second-key-has-a-burst": fault("HDR-20", "Every other key of a tier has a burst on top, and shows it.").by(
     (base) => {
       const counts = new Map<number, number>();
@@ -193,19 +186,22 @@ export const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
     },
   ),
   "tokens-fall": fault("USE-10", "Every third report of usage lacks the last tokens.").by(
-    (base) => {
-      let count = 0;
-      return {
-        usageBody: (input) => {
-          count += 1;
-          const used = count % 3 === 0 ? Math.floor(input.tokens.used / 2) : input.tokens.used;
-          return base.usageBody({ ...input, tokens: { ...input.tokens, used } });
-        },
-      };
-    },
+    overrideByCount("usageBody")((body, count, { tokens: { used, limit } }) => {
+      const half = Math.floor(used / 2);
+      return count % 3 === 0 ? setField(body, "tokens", { used: half, limit, remaining: limit - half }) : body;
+    }),
     ["USE-8"],
   ),
   "healthy-with-a-check-that-is-down": fault("HLT-23", "A healthy agent's dependency is down.").by(
     healthBody.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "down"),
   ),
 });
+
+export const relationFaults = [
+  ...callFaults,
+  ...listingFaults,
+  ...responseFaults,
+  ...executionFaults,
+  ...receiverFaults,
+  ...severalFaults,
+];

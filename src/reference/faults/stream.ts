@@ -1,15 +1,17 @@
 import { isObject } from "../../base/json.ts";
 import type { StreamStep } from "../behaviour/stream.ts";
+import { setField } from "../json-edit.ts";
 import {
+  always,
+  fault,
+  faults,
+  overrideByCount,
   overrideErrorCode,
   overrideErrorStatus,
   overrideJson,
   overrideResult,
   overrideSuccessStatus,
-  overrideThirdSuccessStatus,
-} from "../overrides.ts";
-import { setField } from "../json-edit.ts";
-import { fault, faults } from "../patch.ts";
+} from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
 /** Edits the steps of a stream. */
@@ -24,10 +26,10 @@ const chunkData = overrideJson("chunkData");
 const doneData = overrideJson("doneData");
 const errorData = overrideJson("streamErrorData");
 
-export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
+const streamEndpointFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
   "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
-    overrideThirdSuccessStatus("stream", 201),
+    overrideSuccessStatus("stream", 201, 3),
     // The checks of these clauses need a 200. They fail only in runs in which one of their streams is a third one.
     ["SSE-22", "SSE-26", "SSE-34"],
   ),
@@ -75,34 +77,24 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-temperature-two-refused": fault("SSE-34", "A stream refuses a `temperature` of 2.0.").by(
     refuseParameter("stream", "temperature", (value) => value === 2),
   ),
-  "stream-session-forgotten": fault("SSE-36", "No stream remembers the one before it.").by((base) => {
-    let streamCount = 0;
-    return {
-      conversationKey: (facts) => {
-        streamCount += 1;
-        return facts.endpoint === "stream" ? `stream ${streamCount}` : base.conversationKey(facts);
-      },
-    };
-  }),
-  "stream-outlives-client": fault("SSE-27", "A stream runs to its end although the client has left.").by(() => ({
-    noticesDisconnect: () => "never",
-  })),
+  "stream-session-forgotten": fault("SSE-36", "No stream remembers the one before it.").by(
+    overrideByCount("conversationKey")((key, count, { endpoint }) => (endpoint === "stream" ? `stream ${count}` : key)),
+  ),
+  "stream-outlives-client": fault("SSE-27", "A stream runs to its end although the client has left.").by(
+    always("noticesDisconnect", "never"),
+  ),
   "slot-late-on-disconnect": fault("SSE-27", "The slot of a stream whose client has left is free after 20 seconds.").by(
-    (base) => ({
-      releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
-    }),
+    overrideResult("releaseDelayMs")((delayMs, event) => (event === "left" ? 20_000 : delayMs)),
   ),
   "slot-late-on-second-disconnect": fault(
     "SSE-27",
     "From the second lost client on, the slot of its stream is free after 20 seconds.",
   ).by((base) => {
     let left = 0;
-    return {
-      releaseDelayMs: (moment, facts) => {
-        left += Number(moment === "left");
-        return moment === "left" && left > 1 ? 20_000 : base.releaseDelayMs(moment, facts);
-      },
-    };
+    return overrideResult("releaseDelayMs")((delayMs, event) => {
+      left += Number(event === "left");
+      return event === "left" && left > 1 ? 20_000 : delayMs;
+    })(base);
   }),
   "stream-missing-query-code-of-other-status": fault(
     ["SSE-20", "ERR-10"],
@@ -110,7 +102,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   ).by(overrideErrorCode(["missing-field"], "AGENT_NOT_FOUND", "stream")),
 });
 
-export const sequenceFaults = faults("States and transitions / Stream sequence", {
+const sequenceFaults = faults("States and transitions / Stream sequence", {
   "start-missing": fault("SSE-4", "There is no `start`.").by(
     editSteps((steps) => steps.filter((step) => !isStart(step))),
   ),
@@ -144,16 +136,9 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
   "no-chunks": fault("SSE-6", "The content is never sent.").by(
     editSteps((steps) => steps.filter((step) => !isChunk(step))),
   ),
-  "no-chunks-at-times": fault("SSE-6", "The content of each third stream is never sent.").by((base) => {
-    let count = 0;
-    return {
-      planSteps: (input) => {
-        count += 1;
-        const steps = base.planSteps(input);
-        return count % 3 === 0 ? steps.filter((step) => !isChunk(step)) : steps;
-      },
-    };
-  }),
+  "no-chunks-at-times": fault("SSE-6", "The content of each third stream is never sent.").by(
+    overrideByCount("planSteps")((steps, count) => (count % 3 === 0 ? steps.filter((step) => !isChunk(step)) : steps)),
+  ),
   "failure-says-done": fault(["SSE-17", "SSE-19", "HOOK-43"], "A failure while streaming is reported as `done`.").by(
     editSteps((steps) =>
       steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),
@@ -174,17 +159,15 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
   ),
 });
 
-export const eventFaults = faults("Events / Stream events (SSE)", {
-  "event-without-name": fault("SSE-2", "Chunks have no `event:` line.").by((base) => ({
-    encodeEvent: (name, data, number) =>
-      name === "chunk" ? [`data: ${data}\n\n`] : base.encodeEvent(name, data, number),
-  })),
-  "event-of-another-name": fault("SSE-2", "An event `ping` comes before the end.").by((base) => ({
-    encodeEvent: (name, data, number) =>
-      name === "done" || name === "error"
-        ? [...base.encodeEvent("ping", "{}", number), ...base.encodeEvent(name, data, number)]
-        : base.encodeEvent(name, data, number),
-  })),
+const eventFaults = faults("Events / Stream events (SSE)", {
+  "event-without-name": fault("SSE-2", "Chunks have no `event:` line.").by(
+    overrideResult("encodeEvent")((bytes, name, data) => (name === "chunk" ? [`data: ${data}\n\n`] : bytes)),
+  ),
+  "event-of-another-name": fault("SSE-2", "An event `ping` comes before the end.").by(
+    overrideResult("encodeEvent")((bytes, name) =>
+      name === "done" || name === "error" ? ["event: ping\ndata: {}\n\n", ...bytes] : bytes,
+    ),
+  ),
   "start-data-is-text": fault("SSE-3", "The data of `start` is no JSON.").by((base) => ({
     encodeEvent: (name, data, number) => base.encodeEvent(name, name === "start" ? "started" : data, number),
   })),
@@ -244,3 +227,5 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     doneData.change("execution_time", (seconds) => Number(seconds) + 3600),
   ),
 });
+
+export const streamFaults = [...streamEndpointFaults, ...sequenceFaults, ...eventFaults];

@@ -3,10 +3,11 @@ import type { Limiter, WindowStatus } from "./windows.ts";
 /** The limit that refused a request. */
 export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | "address-limit";
 
-/** A refusal: the limit, the window that the headers report, and the instant from which a request has room again. */
 export interface Refusal {
   readonly kind: LimitKind;
+  /** The window that the headers report. */
   readonly window: WindowStatus;
+  /** When the next request has room. */
   readonly roomAtMs: number;
 }
 
@@ -27,10 +28,7 @@ export interface TokenCount {
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /**
-   * Returns the limiter that has no room for a request; `undefined` if all have room. Of several, returns the one that
-   * refuses longest.
-   */
+  /** Returns the limiter that refuses a request, and of several the one that refuses longest. */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;
@@ -49,7 +47,7 @@ interface CalendarMonth {
   readonly toMs: number;
 }
 
-/** The last result of `monthAt`. Cached, because most requests fall into the same month. */
+/** The last result of `monthAt`, since most requests fall into the same month. */
 let lastMonth: CalendarMonth = { number: 0, fromMs: Infinity, toMs: -Infinity };
 
 function monthAt(nowMs: number): CalendarMonth {
@@ -67,8 +65,8 @@ export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
- * Creates an account. `tokensUsedBefore` counts for the month of `sinceMs`. A server may have a million accounts, one
- * for each key. To save memory, an account is a class, and the usual two limiters are fields instead of an array.
+ * Creates an account. `tokensUsedBefore` counts for the month of `sinceMs`. A server may have a million accounts. To
+ * save memory, an account is a class, and the usual two limiters are fields instead of an array.
  */
 export function createAccount(
   limiters: readonly Limiter[],

@@ -29,14 +29,11 @@ export interface Limiter {
   roomAtMs(nowMs: number): number;
 }
 
-/**
- * The limit and the length of a limiter's window. `advertisedLimit` is the limit in the headers, if it differs from the
- * real one.
- */
 export interface WindowSize {
   readonly window: WindowName;
   readonly limit: number;
   readonly windowMs: number;
+  /** The limit in the headers, if it differs from `limit`. */
   readonly advertisedLimit?: number;
 }
 
@@ -56,16 +53,12 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
 }
 
 /**
- * A window of fixed length that counts requests. A server may have a million keys with two windows each. To save
- * memory, the window is a class with two numbers, not a set of closures. Use `overrideLimiter` to change a window: a
- * spread would lose its methods.
+ * A window of fixed length that counts requests. A server may have millions of windows. To save memory, the window is a
+ * class, not a set of closures. Use `overrideLimiter` to change a window: a spread would lose its methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /**
-   * The window that counted the last request, as a number: its start in Unix milliseconds divided by its length. -1 for
-   * none.
-   */
+  /** Number of the window that counted the last request: its start divided by its length; -1 for none. */
   number = -1;
   used = 0;
 
@@ -137,10 +130,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
   };
 }
 
-/**
- * Creates a limiter that keeps a log of the requests of the last `windowMs`. A request that is older leaves the log and
- * frees its place.
- */
+/** Creates a limiter that counts the requests of the last `windowMs`, at any time. */
 export function rollingWindow(size: WindowSize): Limiter {
   let log: number[] = [];
   let first = 0;
@@ -186,8 +176,8 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
 }
 
 /**
- * Creates a limiter that estimates a rolling window from two fixed windows. The count of the last fixed window is
- * weighted by the part of that window that lies within the last `windowMs`.
+ * Creates a limiter that estimates a rolling window from two fixed windows. The earlier count is weighted by the part
+ * of its window that lies within the last `windowMs`.
  */
 export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;
@@ -240,10 +230,7 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/**
- * Reports unlimited remaining requests until the limiter refuses a request. Until then, the headers describe another
- * window.
- */
+/** Hides a limiter from the headers until it refuses a request: until then, it reports unlimited requests. */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

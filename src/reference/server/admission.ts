@@ -40,7 +40,7 @@ export interface RequestContext {
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
 
-/** Finds the key of a request, checks the key's permissions and limits, and counts the request. */
+/** Finds the key of a request, checks its permissions and limits, and counts the request. */
 export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {
   const { behaviour, clock, ring } = state;
   const credentials = behaviour.credentials(request.authorization);
@@ -171,10 +171,11 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
   return apiError(refusal.kind, message, { kind: "limit", limit, remaining, resetAtMs, retryAfterSeconds });
 }
 
-/** Whether a request was counted and took a slot. `advertised` is the window that the headers of a refusal report. */
 interface Admission {
   readonly counted?: boolean;
+  /** Whether the request took a slot for concurrent requests. */
   readonly slot?: boolean;
+  /** The window that the headers of a refusal report. */
   readonly advertised?: WindowStatus;
 }
 

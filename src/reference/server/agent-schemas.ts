@@ -7,8 +7,11 @@ import {
   numberSchema,
   objectSchema,
   optionalObjectSchema,
+  responseSchemas,
+  secondsSchema,
+  stringSchema,
+  timeSchema,
 } from "./openapi.ts";
-import { responseSchemas, secondsSchema, stringSchema, timeSchema } from "./openapi.ts";
 
 const { badRequest, noAgent, tooLarge, limited, crashed } = errorResponses;
 const executionErrors = [badRequest, noAgent, tooLarge, limited, crashed];

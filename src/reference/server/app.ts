@@ -7,13 +7,11 @@ import { normalizeAddress, clientAddress } from "../addresses.ts";
 import { apiError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { failed, ok, sendResult } from "./response.ts";
-import { addControlRoutes, validateControlToken } from "./control.ts";
-import { testControlOffError } from "./test-control.ts";
+import { addControlRoutes, testControlOffError, validateControlToken } from "./control.ts";
 import { plannedError } from "./trouble.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
-import { createListener, type TlsFiles, respondToMalformed } from "./listener.ts";
-import { addBodyParser, readQuery, apiErrorOf } from "./parse-request.ts";
+import { addBodyParser, apiErrorOf, createListener, readQuery, respondToMalformed, type TlsFiles } from "./http.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
@@ -33,9 +31,7 @@ export interface RequestLine {
 export type RequestLogger = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
-/**
- * The compiler of schemas, which all servers of a process share. Compiling the schemas is the slowest part of a start.
- */
+/** The compiler of schemas. All servers of a process share it, because compiling is the slowest part of a start. */
 const buildValidator = AjvCompiler();
 
 /** Builds the server, which does not listen yet. */
@@ -87,9 +83,7 @@ export async function createApp(
   return app;
 }
 
-/**
- * Starts to handle a request: authenticates it and checks its limits. Returns `null` if it has already sent an error.
- */
+/** Authenticates a request and checks its limits. Returns `null` if it has sent an error. */
 function admit(
   state: ServerState,
   log: RequestLogger | null,
@@ -110,7 +104,7 @@ function admit(
   return null;
 }
 
-/** Makes a request fail or wait if a call of the test control has asked for it. Otherwise proceeds at once. */
+/** Makes a request fail or wait, if a call of the test control has planned it. Otherwise proceeds at once. */
 function troubleAsPlanned(
   { state, endpoint, account }: RequestContext,
   request: FastifyRequest,
@@ -210,10 +204,7 @@ function hasValidSignature({ behaviour, clock }: ServerState, request: FastifyRe
   return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
-/**
- * Returns the error for an HTTP/1.1 request without `Host`, which must get 400; otherwise `null`. Source: RFC 9112,
- * section 3.2 (request target).
- */
+/** Returns the error for an HTTP/1.1 request without `Host`, or `null`. Source: RFC 9112, section 3.2. */
 function hostError(request: FastifyRequest): ApiError | null {
   if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
   return apiError("malformed-http", "The Host header is missing.");

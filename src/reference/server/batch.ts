@@ -26,18 +26,15 @@ export function submitBatch(context: RequestContext, agentId: string, body: unkn
     total: entries.length,
     results: [],
   };
-  operations.put(accepted);
+  operations.set(accepted.id, accepted);
   void runEntries(context, accepted, entries);
   return ok(behaviour.handleBody(accepted));
 }
 
-/**
- * Handles `GET /operations/{operation_id}`: returns the state of an operation. Operations of other keys count as
- * unknown.
- */
+/** Handles `GET /operations/{operation_id}`. Operations of other keys count as unknown. */
 export function checkOperation({ state, deferredError, accountName }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
-  const operation = state.operations.find(id);
+  const operation = state.operations.get(id);
   return operation?.owner === accountName
     ? ok(state.behaviour.operationBody(operation))
     : failed(apiError("operation-not-found", "No operation has this id."));
@@ -52,15 +49,15 @@ async function runEntries(
   const { behaviour, clock, operations } = context.state;
   await sleep(clock, behaviour.pendingMs(), null);
   let current: AsyncOperation = { ...accepted, status: "running", startedMs: clock.now() };
-  operations.put(current);
+  operations.set(current.id, current);
   for (const [index, entry] of entries.entries()) {
     const result = entryResult(context, index, await invokeEntry(context, accepted.agentId, entry));
     await sleep(clock, behaviour.entryMs(), null);
     current = { ...current, results: [...current.results, result] };
-    operations.put(current);
+    operations.set(current.id, current);
   }
   const isFailed = current.results.every(({ kind }) => kind === "error");
-  operations.put({ ...current, status: isFailed ? "failed" : "completed", endedMs: clock.now() });
+  operations.set(current.id, { ...current, status: isFailed ? "failed" : "completed", endedMs: clock.now() });
 }
 
 function entryResult({ state }: RequestContext, index: number, result: RouteResult): EntryResult {
@@ -81,10 +78,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/**
- * Returns the error of a batch entry if the month's tokens are used up. Only this limit applies to an entry: the batch
- * as a whole counts as one request.
- */
+/** Returns an error if the month's tokens are used up: the only limit that applies to the entries of a batch. */
 function quotaError({ account, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return state.behaviour.needsTokens("batch") && used >= limit

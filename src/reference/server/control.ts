@@ -1,25 +1,24 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { healthStatuses, type HealthStatus } from "../../spec/events.ts";
-import type { Agent } from "../agents.ts";
+import { tierNames } from "../../spec/tiers.ts";
+import { agentsByRole, type Agent } from "../agents.ts";
+import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { isSameSecret } from "../behaviour/authentication.ts";
 import { isVirtualClock, type VirtualClock } from "../clock.ts";
-import { fieldsOf } from "../json-edit.ts";
-import { fieldError, apiError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { sendResult, failed, ok, type RouteResult } from "./response.ts";
+import { fieldsOf } from "../json-edit.ts";
+import type { KeyTraits } from "../keys.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
-import type { ServerState } from "./state.ts";
 import { unknownAgentError } from "./execution.ts";
-import { addTestControlRoutes, testControlPath } from "./test-control.ts";
+import { failed, ok, sendResult, type RouteResult } from "./response.ts";
+import type { ServerState } from "./state.ts";
+import { readTrouble } from "./trouble.ts";
 
 /** The name of the header with the control token. Requests that move the clock or change a deployment need it. */
 export const controlTokenHeader = "X-Control-Token";
 
-/**
- * Returns the error of a control request without the right token, or `null`. A server without a token accepts every
- * control request.
- */
+/** Returns the error of a control request without the right token, or `null`. Without a token, all are accepted. */
 export function validateControlToken(
   endpoint: Endpoint,
   headers: IncomingHttpHeaders,
@@ -32,10 +31,7 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/**
- * Adds the control routes, which are not in the document. Those of the test control are one contract, which other
- * servers may implement. `/control` and `/clock` are older names of three of them.
- */
+/** Adds the control routes. `/control` and `/clock` are older names of three calls of the test control. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   for (const prefix of ["/control", testControlPath]) {
     const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
@@ -60,10 +56,7 @@ function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   return { start: startId, keys: Object.fromEntries(keys) };
 }
 
-/**
- * Greatest number of seconds by which a request may move the clock: ten years. This is longer than any window, and
- * short enough that every instant is a valid date.
- */
+/** Greatest number of seconds by which a request may move the clock: ten years, so that instants stay valid dates. */
 const maxMoveSeconds = 315_576_000;
 
 /** Adds a route that moves a virtual clock: a `POST` with `{ "seconds": number }`. */
@@ -85,7 +78,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
   );
 }
 
-/** Handles `POST /control/deployments`: changes a deployment as the request's body says. */
+/** Handles `POST /control/deployments`. */
 function controlDeployment(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
@@ -111,4 +104,110 @@ function changeOf(event: unknown, agentId: string, status: unknown): DeploymentC
 /** Returns a health status other than the agent's current one. */
 function otherHealth(agent: Agent | undefined): HealthStatus {
   return agent?.health === "healthy" ? "degraded" : "healthy";
+}
+
+/** The path of the test control, from the origin. `schemas/test-control.openapi.json` describes its calls. */
+export const testControlPath = "/test-control";
+
+const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
+const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
+
+/**
+ * Whether the test control is on for a request. It is on at a named host. It is also on at a loopback address under a
+ * loopback name: a web page cannot reach it there by a host name of its own.
+ */
+function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
+  const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
+  return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
+}
+
+/** Refuses a control request as an unknown path if the test control is off for it, or lacks the call. */
+export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
+  isControlPath(request) && (request.is404 || !isTestControlOn(state, request))
+    ? apiError("unknown-path", "This path is not defined.")
+    : null;
+
+/** Whether a request is for a path of the test control, which may exist or not. */
+const isControlPath = ({ url }: FastifyRequest): boolean => /^\/test-control(?:[/?]|$)/.test(url);
+
+/** Adds the calls of the test control that have no older name. */
+export function addTestControlRoutes(app: FastifyInstance, state: ServerState): void {
+  const add = (method: "GET" | "POST", path: string, respond: (body: unknown) => RouteResult) =>
+    app.route({
+      method,
+      url: testControlPath + path,
+      schema: { hide: true },
+      config: { endpoint: "control" },
+      handler: (request, reply) => sendResult(request, reply, respond(request.body)),
+    });
+  add("GET", "", () => ok(discoveryDocument(state)));
+  add("POST", "/trouble", (body) => planTrouble(state, body));
+  add("POST", "/keys", (body) => issueKey(state, body));
+  add("GET", "/agents", () => ok({ agents: agentsForRoles() }));
+}
+
+/** Makes the discovery document of the test control, which lists its calls. */
+function discoveryDocument({ clock }: ServerState): object {
+  const always = ["deployments", "trouble", "keys", "key-use", "agents"];
+  const hasClock = isVirtualClock(clock);
+  return {
+    contract: "agent-hosting-test-control",
+    version: 1,
+    calls: hasClock ? ["clock", ...always] : always,
+    ...(hasClock && { agents_follow_clock: true }),
+  };
+}
+
+function planTrouble(state: ServerState, body: unknown): RouteResult {
+  const planned = readTrouble(body);
+  if ("cause" in planned) return failed(planned);
+  state.trouble.plan(planned);
+  const { kind, seconds, requests, agentId } = planned;
+  return ok({ kind, seconds, requests, agent_id: agentId });
+}
+
+function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
+  const fields = fieldsOf(body);
+  const tier = tierNames.find((each) => each === fields["tier"]);
+  if (tier === undefined) return failed(fieldError("invalid-input", "tier", `must be ${tierNames.join(", ")}`));
+  const traits = traitsOf(fields);
+  if ("cause" in traits) return failed(traits);
+  const { name, key } = ring.issue(tier, traits, clock.now());
+  return ok({ name, key, tier });
+}
+
+/** The fields of a request for a key: the test of a value, and the reason for an error. */
+const traitRules = {
+  scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
+  agents: { isRight: isTextList, reason: "must be a list of strings" },
+  allowed_ips: { isRight: isTextList, reason: "must be a list of strings" },
+  expires_in_seconds: { isRight: isCount, reason: "must be an integer of 0 or more" },
+  tokens_used: { isRight: isCount, reason: "must be an integer of 0 or more" },
+} as const;
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}
+
+function traitsOf(fields: Readonly<Record<string, unknown>>): Partial<KeyTraits> | ApiError {
+  for (const [name, { isRight, reason }] of Object.entries(traitRules))
+    if (fields[name] !== undefined && !isRight(fields[name])) return fieldError("invalid-input", name, reason);
+  const given = {
+    scope: fields["scope"],
+    agents: fields["agents"],
+    allowedIps: fields["allowed_ips"],
+    expiresInSeconds: fields["expires_in_seconds"],
+    tokensUsedBefore: fields["tokens_used"],
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** Returns the id of the agent for each role, under the names that a target file uses. */
+function agentsForRoles(): object {
+  const { longStream: _long, slowStream, multiByte: _multi, otherVersion: _other, ...roles } = agentsByRole;
+  return { ...roles, slowStreaming: slowStream };
 }

@@ -1,7 +1,8 @@
 import type { HealthStatus } from "../../spec/events.ts";
-import { referenceAgents, type Agent } from "../agents.ts";
+import type { AgentFile } from "../agent-file.ts";
+import { plainAgent, referenceAgents, type Agent } from "../agents.ts";
 import { isoTime } from "../behaviour/health-list-usage.ts";
-import type { HostingEvent } from "../webhooks/webhook.ts";
+import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/webhook.ts";
 import type { ServerState } from "./state.ts";
 
 /** A change of a deployment. Source: Events, "Webhook events". */
@@ -16,10 +17,7 @@ export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, 
   return { type, agentId: id, deploymentId: deployment.id, data };
 }
 
-/**
- * Applies a change of a deployment and sends the webhook event for it. Returns the changed or deleted agent; `null` if
- * there is none.
- */
+/** Applies a change of a deployment and sends its webhook event. Returns the changed or deleted agent, or `null`. */
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
   const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
@@ -49,4 +47,82 @@ function withChange(agent: Agent | null, change: DeploymentChange): Agent | null
 /** Increments the number at the end of a version. Appends `.1` to a version that ends in no number. */
 function incrementVersion(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
+}
+
+/**
+ * Makes the agent that a configuration file describes. The server cannot run the file's code, so the agent echoes the
+ * query and names the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no `created_at`.
+ */
+export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
+  const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
+  return {
+    ...plainAgent,
+    id,
+    name: file.agentName,
+    description: file.description ?? "",
+    framework: file.framework,
+    version: file.version,
+    createdAt: file.createdAt ?? loadedAt,
+    entrypoints: file.entrypoints,
+    deployment: { id: `dep_${id}`, timeoutMs: file.timeoutSeconds * 1000, memory: file.memory },
+    respond: (query, _conversation, tag) => `Entrypoint ${tag} (${functions.get(tag) ?? "none"}) was given: ${query}`,
+  };
+}
+
+/** Makes an agent id for a file without one, from the agent's name: lower-case letters, digits and hyphens. */
+export function agentIdFromName(agentName: string): string {
+  const slug = agentName
+    .normalize("NFKD")
+    .replaceAll(/\p{Mark}/gu, "")
+    .replaceAll("ß", "ss")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+  return slug === "" ? "agent" : slug;
+}
+
+/** Returns the webhooks of a configuration file, for which the document defines no secret. */
+export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
+  return file.endpoints.map(({ url, events, headers }) => ({
+    url,
+    events,
+    headers,
+    agentId,
+    secret: null,
+    owner: fileOwner,
+  }));
+}
+
+/** Why an agent is put into service: the server starts, or the agent's file is new or has changed. */
+export type HostingReason = "start" | "created" | "updated";
+
+/** Puts the agent and the webhooks of a file into service, in place of those of an earlier agent with this id. */
+export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
+  const { agents, outbox, clock } = state;
+  const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());
+  const agent = agentFromFile(file, id, createdAt);
+  agents.set(id, agent);
+  replaceWebhooks(state, id, webhooksFromFile(file, id));
+  if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
+}
+
+/** Takes an agent out of service. Its webhooks are retired only after they have got the event `deployment.deleted`. */
+export function removeHostedAgent(state: ServerState, id: string): void {
+  const { agents, outbox } = state;
+  const agent = agents.get(id);
+  if (agent === undefined) return;
+  agents.delete(id);
+  outbox.emit(deploymentEvent("deployment.deleted", agent));
+  replaceWebhooks(state, id, []);
+}
+
+/** Adds the missing webhooks of an agent and retires those that its file no longer has. */
+function replaceWebhooks({ outbox }: ServerState, agentId: string, wanted: readonly NewWebhook[]): void {
+  const identityOf = ({ url, events, headers }: NewWebhook) => JSON.stringify([url, events, Object.entries(headers)]);
+  const missing = new Map(wanted.map((webhook) => [identityOf(webhook), webhook]));
+  for (const webhook of outbox.webhooks()) {
+    if (webhook.owner !== fileOwner || webhook.agentId !== agentId) continue;
+    if (!missing.delete(identityOf(webhook))) outbox.retire(webhook.id);
+  }
+  for (const webhook of missing.values()) outbox.add(webhook);
 }

@@ -4,6 +4,7 @@ import type { SchemaViolation, TokenUsage } from "../behaviour/invoke.ts";
 import { eventTypeByStage, type ExecutionStage } from "../behaviour/webhooks.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
+import { addTurn } from "./state.ts";
 
 /** The parameters of an invoke or a stream, from a valid body. */
 export interface ExecutionRequest {
@@ -36,10 +37,7 @@ export interface IncomingExecution {
   readonly violations: readonly SchemaViolation[];
 }
 
-/**
- * Returns the error of a request to run an agent: that of its agent or body, else the context's deferred error; `null`
- * for none.
- */
+/** Returns the error of a request to run an agent, or `null`. */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.endpoint);
@@ -57,10 +55,7 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
   );
 }
 
-/**
- * Finds the entrypoint with a tag. Without a tag, finds the agent's first entrypoint that streams, or the first that
- * does not, depending on `streams`.
- */
+/** Finds the entrypoint with a tag; without a tag, the first that streams, or the first that does not. */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -81,10 +76,10 @@ export function executeAgent(
   entrypoint: Entrypoint | undefined,
 ): Execution {
   const { state, endpoint, account } = context;
-  const { behaviour, clock, conversations } = state;
+  const { behaviour, clock } = state;
   const conversation =
     agent.remembers && request.session !== null
-      ? conversations.addTurn(conversationKey(context, agent, request.session), request.query)
+      ? addTurn(state, conversationKey(context, agent, request.session), request.query)
       : { turn: 1, previousQuery: null };
   const full = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
   const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens, endpoint);
@@ -130,10 +125,7 @@ export interface ExecutionEvents {
   disconnected(): void;
 }
 
-/**
- * Sends the webhook event of an execution's start. The event is only added to the outbox, so the request does not wait
- * for a receiver.
- */
+/** Adds the webhook event of an execution's start to the outbox. */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
   const { state, endpoint, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;

@@ -12,6 +12,10 @@ import { sendResult, failed, type RouteResult } from "./response.ts";
 import { checkOperation, submitBatch } from "./batch.ts";
 import type { RequestContext } from "./admission.ts";
 import {
+  createAlert,
+  createWebhook,
+  listDeliveries,
+  webhookMetrics,
   describeAgent,
   handleHealth,
   handleInvoke,
@@ -24,7 +28,6 @@ import { agentSchemas, operationSchemas } from "./agent-schemas.ts";
 import { handleStream } from "./stream.ts";
 import { validateExecution, unknownAgentError, type IncomingExecution } from "./execution.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
-import { createAlert, createWebhook, listDeliveries, webhookMetrics } from "./webhooks.ts";
 
 /** The types of the parts of a request that routes read. Each route has only the `Params` of its own path. */
 interface RouteShape {

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-
 import { memoizeByObject } from "../../base/memoize.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import { referenceAgents, type Agent, type Conversation } from "../agents.ts";
-import type { Alert } from "../behaviour/alerts.ts";
+import type { Alert } from "../behaviour/webhooks.ts";
 import type { AsyncOperation } from "../behaviour/batches.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Clock } from "../clock.ts";
@@ -25,7 +24,8 @@ export interface ServerState {
   readonly startId: string;
   /** The agents by id. Deployments change them. */
   readonly agents: Map<string, Agent>;
-  readonly operations: OperationRegistry;
+  /** The operations by id. */
+  readonly operations: Map<string, AsyncOperation>;
   /** Token of control requests; `null` if they need none. */
   readonly controlToken: string | null;
   /** Host names, in lower case, under which the test control is on; on loopback, it is on without one. */
@@ -36,12 +36,13 @@ export interface ServerState {
   /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
   readonly alerts: AlertRegistry;
-  readonly conversations: Conversations;
+  /** The last turn of each conversation, by the conversation's name. */
+  readonly conversations: Map<string, { readonly turn: number; readonly query: string }>;
   /** Time of each agent's last request, by the agent's id. */
   readonly lastRequestMs: Map<string, number>;
   /** Time of each account's last request, by the account's name. */
   readonly lastUsedMs: Map<string, number>;
-  readonly leftOut: UsageOmissions;
+  readonly leftOut: ReturnType<typeof usageOmissions>;
   accountOf(name: string, key: ReferenceKey): Account;
   addressAccount(address: string): Account;
   nextRequestNumber(): number;
@@ -59,13 +60,13 @@ export interface ServerSetup extends Pick<
   readonly trustedProxies: readonly string[];
 }
 
-/** Greatest number of addresses with an account. One more drops the oldest account. */
-const maxAddresses = 10_000;
+/** Greatest number of addresses with an account, of conversations, and of operations that a server keeps. */
+const maxKept = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
   const { clock, behaviour, ring, tiers, records, trustedProxies, outbox, controlToken, controlHosts } = parts;
   const accounts = new Map<string, Account>();
-  const addresses = new Map<string, Account>();
+  const addresses = new BoundedMap<Account>(maxKept);
   const startedMs = clock.now();
   let requestCount = 0;
   const termsOf = memoizeByObject((limits: TierLimits): AccountLimits => ({
@@ -87,27 +88,20 @@ export function serverState(parts: ServerSetup): ServerState {
     startedMs,
     startId: randomUUID(),
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
-    operations: operationRegistry(),
+    operations: new BoundedMap(maxKept),
     controlToken,
     controlHosts,
     trouble: createTrouble(),
     trustedProxies: addressSet(trustedProxies),
     outbox,
     alerts: alertRegistry(records, behaviour, outbox),
-    conversations: createConversations(),
+    conversations: new BoundedMap(maxKept),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
     leftOut: usageOmissions(),
     accountOf: (name, key) => getOrCreate(accounts, name, () => openAccount(key)),
-    addressAccount: (address) => {
-      const [oldest] = addresses.keys();
-      if (addresses.size >= maxAddresses && oldest !== undefined) addresses.delete(oldest);
-      return getOrCreate(addresses, address, openAddress);
-    },
-    nextRequestNumber: () => {
-      requestCount += 1;
-      return requestCount;
-    },
+    addressAccount: (address) => getOrCreate(addresses, address, openAddress),
+    nextRequestNumber: () => (requestCount += 1),
   };
 }
 
@@ -119,66 +113,34 @@ function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
   return created;
 }
 
-/** The conversations that the agents remember. */
-export interface Conversations {
-  /** Adds a query to the conversation with this name. Returns the new number of turns, and the query before. */
-  addTurn(name: string, query: string): Conversation;
+/** A map that drops its oldest entry when it has more than `max` entries. */
+class BoundedMap<V> extends Map<string, V> {
+  private readonly max: number;
+
+  constructor(max: number) {
+    super();
+    this.max = max;
+  }
+
+  override set(name: string, value: V): this {
+    super.set(name, value);
+    const [oldest] = this.keys();
+    if (this.size > this.max && oldest !== undefined) this.delete(oldest);
+    return this;
+  }
 }
 
-/** Greatest number of kept conversations. One more drops the conversation that was idle longest. */
-const maxConversations = 10_000;
-
-interface StoredConversation {
-  readonly turns: number;
-  readonly lastQuery: string;
+/** Adds a query to the conversation with this name. The conversation that was idle longest is the first to be dropped. */
+export function addTurn({ conversations }: ServerState, name: string, query: string): Conversation {
+  const before = conversations.get(name);
+  const turn = (before?.turn ?? 0) + 1;
+  conversations.delete(name);
+  conversations.set(name, { turn, query });
+  return { turn, previousQuery: before?.query ?? null };
 }
 
-export function createConversations(): Conversations {
-  const memories = new Map<string, StoredConversation>();
-  return {
-    addTurn: (name, query) => {
-      const before = memories.get(name);
-      const turn = (before?.turns ?? 0) + 1;
-      memories.delete(name);
-      memories.set(name, { turns: turn, lastQuery: query });
-      const [longestIdle] = memories.keys();
-      if (memories.size > maxConversations && longestIdle !== undefined) memories.delete(longestIdle);
-      return { turn, previousQuery: before?.lastQuery ?? null };
-    },
-  };
-}
-
-/** The operations of a server. */
-export interface OperationRegistry {
-  put(operation: AsyncOperation): void;
-  find(id: string): AsyncOperation | undefined;
-}
-
-/** Greatest number of kept operations. One more drops the oldest. */
-const maxOperations = 10_000;
-
-export function operationRegistry(): OperationRegistry {
-  const byId = new Map<string, AsyncOperation>();
-  return {
-    put: (operation) => {
-      byId.set(operation.id, operation);
-      const [oldest] = byId.keys();
-      if (byId.size > maxOperations && oldest !== undefined) byId.delete(oldest);
-    },
-    find: (id) => byId.get(id),
-  };
-}
-
-/**
- * Counts, for each account and the current hour (UTC), the requests that `GET /usage` leaves out although they were
- * counted.
- */
-interface UsageOmissions {
-  add(account: Account, nowMs: number): void;
-  count(account: Account, nowMs: number): number;
-}
-
-function usageOmissions(): UsageOmissions {
+/** Counts, by account and hour, the counted requests that `GET /usage` leaves out. */
+function usageOmissions() {
   const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
   const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();
   const countOf = (account: Account, nowMs: number): number => {
@@ -186,7 +148,8 @@ function usageOmissions(): UsageOmissions {
     return last?.hour === hourOf(nowMs) ? last.count : 0;
   };
   return {
-    add: (account, nowMs) => void counts.set(account, { hour: hourOf(nowMs), count: countOf(account, nowMs) + 1 }),
+    add: (account: Account, nowMs: number) =>
+      void counts.set(account, { hour: hourOf(nowMs), count: countOf(account, nowMs) + 1 }),
     count: countOf,
   };
 }

@@ -15,10 +15,7 @@ import {
 import { responseHeaders, rawHeaders } from "./response.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
-/**
- * Handles `POST /agents/{agent_id}/stream`: streams the response of an agent to its end, or until the client has left.
- * Never rejects.
- */
+/** Handles `POST /agents/{agent_id}/stream`: streams a response to its end, or until the client has left. */
 export async function handleStream(
   context: RequestContext,
   response: ServerResponse,
@@ -38,8 +35,7 @@ export async function handleStream(
   response.writeHead(head.status, rawHeaders(responseHeaders(context, head, own)));
   context.onResponseEvent("head", head);
   const chunks = chunkWriter(response);
-  // `runSteps` yields only where the stream must wait. An `await` after each event would cost more than the event
-  // itself.
+  // `runSteps` yields only where the stream must wait: an `await` after each event costs more than the event.
   for (const wait of runSteps({ context, response, chunks }, steps)) await wait;
   const hasLeft = context.client.isDisconnected();
   if (hasLeft) events.disconnected();
@@ -76,7 +72,7 @@ interface StreamConnection {
   readonly chunks: ChunkWriter;
 }
 
-/** Runs the steps of a stream in order. Yields a promise where the stream has to wait before the next step. */
+/** Runs the steps of a stream. Yields a promise where the stream has to wait. */
 function* runSteps(connection: StreamConnection, input: StreamInput): Generator<Promise<void>, void> {
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
@@ -115,9 +111,7 @@ async function runPause(
   else await dropConnection(connection.response);
 }
 
-/**
- * Drops the connection after the written data is sent. Node sends data only after the current turn of the event loop.
- */
+/** Drops the connection after the written data is sent, which Node does after the current turn of the event loop. */
 async function dropConnection(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
   response.destroy();
@@ -146,10 +140,7 @@ function dataOf({ context }: StreamConnection, input: StreamInput, step: EventSt
   }
 }
 
-/**
- * Writes data. Returns whether the socket is full. If so, the caller waits, so that a slow reader does not fill the
- * memory.
- */
+/** Writes data. Returns whether the socket is full, so that the caller must wait. */
 function writeToClient({ context, response, chunks }: StreamConnection, writes: readonly StreamBytes[]): boolean {
   let isFull = false;
   for (const bytes of writes) {

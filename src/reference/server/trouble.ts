@@ -2,10 +2,7 @@ import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { type Endpoint, runsAgent } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 
-/**
- * Kinds of trouble. `error` answers 500. `drop` closes the connection without a response. `limit` answers 429. `delay`
- * waits before the request is handled.
- */
+/** Kinds of trouble: 500, a connection closed without a response, 429, or a wait before the request is handled. */
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
 /** A plan to let the next requests that run an agent fail or wait. */
@@ -23,7 +20,7 @@ export interface PlannedTrouble {
 export interface Trouble {
   /** Replaces the plan. */
   plan(planned: PlannedTrouble): void;
-  /** Counts a request against the plan. Returns the trouble that the request meets; `null` for none. */
+  /** Counts a request against the plan. Returns the trouble that the request meets, or `null`. */
   take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
 }
 
@@ -67,10 +64,7 @@ interface ShownWindow {
   readonly resetAtMs: number;
 }
 
-/**
- * The error of a request that fails as planned. A planned 429 is one for concurrency, because its rate-limit headers go
- * on describing the window of requests.
- */
+/** Makes the error of a planned failure. A planned 429 is one for concurrency: the headers go on describing requests. */
 export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
   const message = "This failure was asked for by a test control.";
   if (kind !== "limit") return apiError("crash", message);

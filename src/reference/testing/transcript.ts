@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { standardAlerts } from "../behaviour/alerts.ts";
+import { standardAlerts, standardWebhooks } from "../behaviour/webhooks.ts";
 import { standardBehaviour, type Behaviour } from "../behaviour/behaviour.ts";
 import { standardDeliveries } from "../behaviour/deliveries.ts";
 import { standardLimits } from "../behaviour/limits.ts";
 import { standardBatches } from "../behaviour/batches.ts";
-import { standardWebhooks } from "../behaviour/webhooks.ts";
 import { virtualEpochMs } from "../clock.ts";
 import type { Patch } from "../patch.ts";
 import { testServer, type TestCall, type TestServer } from "./test-server.ts";

@@ -1,10 +1,128 @@
+import { gzipSync } from "node:zlib";
 import { isObject } from "../../base/json.ts";
+import { apiError, fieldError } from "../api-error.ts";
 import { isoTime } from "../behaviour/health-list-usage.ts";
-import { overrideErrorCode, overrideJson } from "../overrides.ts";
-import { fieldsOf, renameField, setField } from "../json-edit.ts";
+import type { Header } from "../behaviour/transport.ts";
+import { escapeNonAscii, fieldsOf, renameField, setField } from "../json-edit.ts";
 import { hourMs } from "../limits/windows.ts";
-import { variant, variants, type Override } from "../patch.ts";
-import { fieldError, apiError } from "../api-error.ts";
+import {
+  always,
+  overrideError,
+  overrideErrorCode,
+  overrideJson,
+  overrideResult,
+  variant,
+  variants,
+  type Override,
+} from "../patch.ts";
+
+/** Reverses the order of keys in every object. */
+function reverseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reverseKeys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, part]) => [key, reverseKeys(part)]),
+  );
+}
+
+/** Writes JSON with a fraction in every whole number: `1.0`. */
+export function withFractions(value: unknown): string {
+  if (typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
+  if (Array.isArray(value)) return `[${value.map(withFractions).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, part]) => part !== undefined);
+  return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
+}
+
+/** Adds a field to every object, except to maps, whose keys have a meaning. */
+function addFields(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.map((part) => addFields(part));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).map(([key, part]) => [key, addFields(part, key)] as const);
+  const isMap = name === "dependencies" || name === "checks";
+  return { ...Object.fromEntries(fields), ...(isMap ? {} : { x_vendor: { note: "more", list: [1, null] } }) };
+}
+
+const wireVariants = variants("Endpoints / Common request rules", {
+  "keys-reversed": variant("JSON objects have their keys in another order.").by((base) => ({
+    jsonText: (value, facts) => base.jsonText(reverseKeys(value), facts),
+    eventText: (data) => base.eventText(reverseKeys(data)),
+  })),
+  "json-indented": variant("JSON has white space.").by(() => ({
+    jsonText: (value) => `\n${JSON.stringify(value, null, 2)}\n`,
+  })),
+  "json-escaped": variant("Characters beyond ASCII are escaped in JSON.").by((base) => ({
+    jsonText: (value, facts) => escapeNonAscii(base.jsonText(value, facts)),
+    eventText: (data) => escapeNonAscii(base.eventText(data)),
+  })),
+  "integers-with-fraction": variant("Integers are written as `1.0`.").by(() => ({
+    jsonText: withFractions,
+    eventText: withFractions,
+  })),
+  "extra-fields": variant("Every object has a field that the document does not know.").by((base) => ({
+    jsonText: (value, facts) => base.jsonText(addFields(value), facts),
+    eventText: (data) => base.eventText(addFields(data)),
+  })),
+  "extra-headers": variant("Responses have headers that the document does not know.").by(
+    overrideResult("finalHeaders")((headers) => [
+      ...headers,
+      ["X-Request-Id", "abc"],
+      ["Vary", "Accept, Accept-Encoding"],
+      ["Server", "other/1.0"],
+    ]),
+  ),
+  "headers-lower-case": variant("Header names are in lower case.").by(
+    overrideResult("finalHeaders")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
+  ),
+  "headers-upper-case": variant("Header names are in upper case.").by(
+    overrideResult("finalHeaders")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
+  ),
+  "no-date": variant("Responses have no `Date` header.").by(
+    overrideResult("finalHeaders")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
+  ),
+  gzip: variant("JSON is sent gzipped where the client offers it.").by(
+    overrideResult("encodeBody")((encoded, text, acceptEncoding) =>
+      /\bgzip\b/.test(acceptEncoding) ? { bytes: gzipSync(text), headers: [["Content-Encoding", "gzip"]] } : encoded,
+    ),
+  ),
+  "bodies-chunked": variant("Bodies are sent chunked, without a length.").by(always("bodyFraming", "chunked")),
+  "connection-close": variant("The connection is closed after every response.").by(
+    overrideResult("finalHeaders")((headers) => [...headers, ["Connection", "close"]]),
+  ),
+  "content-type-bare": variant("Content types have no charset.").by(() => ({
+    contentType: (kind) => (kind === "json" ? "application/json" : "text/event-stream"),
+  })),
+  "content-type-upper-case": variant("Content types are in other letter case.").by(() => ({
+    contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
+  })),
+  "answers-late": variant("Responses are delayed and overtake each other.").by(always("turnsBeforeResponse", 30)),
+  "stream-needs-accept": variant("A stream is refused with 406 unless `text/event-stream` is accepted.").by(() => ({
+    supportsAccept: (endpoint, accept) =>
+      endpoint !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
+  })),
+  "content-type-ignored": variant("A body is read as JSON with any `Content-Type`.").by(
+    always("acceptsContentType", true),
+  ),
+  "content-type-415": variant("A body that is not declared as JSON responds with 415.").by(
+    overrideError(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
+  ),
+  "long-agent-ids-unrouted": variant("No path has an agent's id of more than 16 characters.").by((base) => ({
+    servedPath: (path) => base.servedPath(path).replace(/^\/v1\/agents\/[^/?]{17,}(?=\/)/, "/v1/nothing"),
+  })),
+  "date-late": variant("`Date` is two seconds late.").by(
+    overrideResult("finalHeaders")((headers) =>
+      headers.map(([name, value]): Header => [
+        name,
+        name === "Date" ? new Date(Date.parse(value) - 2000).toUTCString() : value,
+      ]),
+    ),
+  ),
+  "json-with-charset-refused": variant("`application/json` is refused where a charset follows.").by(() => ({
+    acceptsContentType: (contentType) => contentType === "application/json",
+  })),
+});
 
 const envelopeMetadata = { execution_time: 0.25, tokens_used: 0 };
 
@@ -38,7 +156,7 @@ const acceptAnyValue =
       ),
   });
 
-export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
+const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   "result-alone": variant("Invoke returns `result` alone.").by(invokeBody.remove("usage", "metadata")),
   "metadata-empty": variant("`metadata` has none of its fields.").by(invokeBody.set("metadata", {})),
   "result-of-other-shape": variant("`result` has another shape.").by(() => ({
@@ -48,24 +166,22 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
     acceptAnyValue("/parameters/temperature"),
   ),
   "query-number-accepted": variant("A `query` that is no string is taken as text.").by(acceptAnyValue("/query")),
-  "empty-query-refused": variant("An empty `query` is refused.").by((base) => ({
-    validateBody: (body, violations, endpoint) =>
-      isObject(body) && body["query"] === ""
-        ? fieldError("invalid-input", "query", "is empty")
-        : base.validateBody(body, violations, endpoint),
-  })),
+  "empty-query-refused": variant("An empty `query` is refused.").by(
+    overrideResult("validateBody")((error, body) =>
+      isObject(body) && body["query"] === "" ? fieldError("invalid-input", "query", "is empty") : error,
+    ),
+  ),
   "body-before-agent": variant("The body is validated before the agent.").by(() => ({
     chooseError: (agent, body) => body ?? agent,
   })),
-  "small-bodies-only": variant("Bodies of more than 16 KiB are refused.").by(() => ({ maxBodyBytes: () => 16 * 1024 })),
-  "query-number-other-code": variant("A `query` that is no string counts as missing.").by((base) => ({
-    validateBody: (value, violations, endpoint) => {
-      const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
-      return endpoint === "invoke" && isNumber
+  "small-bodies-only": variant("Bodies of more than 16 KiB are refused.").by(always("maxBodyBytes", 16 * 1024)),
+  "query-number-other-code": variant("A `query` that is no string counts as missing.").by(
+    overrideResult("validateBody")((error, body, _violations, endpoint) =>
+      endpoint === "invoke" && isObject(body) && "query" in body && typeof body["query"] !== "string"
         ? fieldError("missing-field", "query", "missing")
-        : base.validateBody(value, violations, endpoint);
-    },
-  })),
+        : error,
+    ),
+  ),
   "query-number-own-code": variant("Input that is invalid has the code VALIDATION_ERROR.").by(
     overrideErrorCode(["invalid-input"], "VALIDATION_ERROR"),
   ),
@@ -81,7 +197,7 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   ),
 });
 
-export const healthVariants = variants("Endpoints / 3. Health check", {
+const healthVariants = variants("Endpoints / 3. Health check", {
   "checks-empty": variant("Health has only what is required, and `checks` is empty.").by(() => ({
     healthBody: ({ agent }) => ({
       status: agent.health,
@@ -92,9 +208,9 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   "checks-in-part": variant("`checks` has only the agent.").by(
     healthBody.remove("checks.dependencies", "checks.resources"),
   ),
-  "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.").by((base) => ({
-    successStatus: (endpoint, state) => (state === "unhealthy" ? 503 : base.successStatus(endpoint, state)),
-  })),
+  "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.").by(
+    overrideResult("successStatus")((status, _endpoint, health) => (health === "unhealthy" ? 503 : status)),
+  ),
   "checks-with-part-of-their-fields": variant(
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
   ).by(healthBody.remove("checks.agent.status", "checks.resources.cpu_usage_percent")),
@@ -109,7 +225,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ),
 });
 
-export const listVariants = variants("Endpoints / 4. List agents", {
+const listVariants = variants("Endpoints / 4. List agents", {
   "list-envelope": variant("The list comes in the envelope, its fields in `data`.").by(listBody(wrapWithMetadata)),
   "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.").by(
     listBody(wrapAsResult),
@@ -130,7 +246,7 @@ export const listVariants = variants("Endpoints / 4. List agents", {
   })),
 });
 
-export const usageVariants = variants("Resources / Usage report", {
+const usageVariants = variants("Resources / Usage report", {
   "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.").by(usageBody(wrapWithMetadata)),
   "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.").by(
     usageBody(wrapAsResult),
@@ -144,3 +260,5 @@ export const usageVariants = variants("Resources / Usage report", {
     ),
   ),
 });
+
+export const bodyVariants = [...wireVariants, ...invokeVariants, ...healthVariants, ...listVariants, ...usageVariants];

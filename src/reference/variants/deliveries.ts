@@ -1,9 +1,8 @@
 import { createHmac } from "node:crypto";
 import { loopbackSources } from "../behaviour/deliveries.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
-import { overrideJson } from "../overrides.ts";
 import { escapeNonAscii, fieldsOf, setField } from "../json-edit.ts";
-import { variant, variants, type Override } from "../patch.ts";
+import { always, overrideByCount, overrideJson, overrideResult, variant, variants, type Override } from "../patch.ts";
 
 const eventBody = overrideJson("eventBody");
 
@@ -19,7 +18,7 @@ const replaceRetryDelays =
     },
   });
 
-export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
+const deliveredEventVariants = variants("Resources / Webhook delivery event", {
   "event-without-deployment": variant("An event has no `deployment_id`.").by(eventBody.remove("deployment_id")),
   "event-id-of-attempt": variant("Each attempt has an event id of its own.").by(
     () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
@@ -46,9 +45,9 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
       type === "agent.completed" || type === "agent.failed" ? body : setField(body, "data", {}),
     ),
   ),
-  "stream-left-fails": variant("A stream whose client leaves before its end has failed.").by(() => ({
-    disconnectEvent: () => "agent.failed",
-  })),
+  "stream-left-fails": variant("A stream whose client leaves before its end has failed.").by(
+    always("disconnectEvent", "agent.failed"),
+  ),
   "event-created-without-zone": variant("`created` is in UTC, without a zone.").by(
     eventBody.change("created", (time) => String(time).replace("Z", "")),
     ["HOOK-39"],
@@ -56,26 +55,19 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
   "event-deployment-always-null": variant("`deployment_id` is `null`.").by(eventBody.set("deployment_id", null)),
 });
 
-export const deliveryWireVariants = variants("Events / Delivery security and policy", {
+const deliveryWireVariants = variants("Events / Delivery security and policy", {
   "delivery-headers": variant("Deliveries carry their event type, their id and their attempt in headers.").by(
-    (base) => ({
-      deliveryHeaders: (facts, signature, custom) => [
-        ...base.deliveryHeaders(facts, signature, custom),
-        ["X-Event-Type", facts.type ?? "alert"],
-        ["X-Delivery-Id", facts.deliveryId],
-        ["X-Attempt", String(facts.attempt)],
-      ],
-    }),
+    overrideResult("deliveryHeaders")((headers, { type, deliveryId, attempt }) => [
+      ...headers,
+      ["X-Event-Type", type ?? "alert"],
+      ["X-Delivery-Id", deliveryId],
+      ["X-Attempt", String(attempt)],
+    ]),
   ),
   "delivery-headers-lower-case": variant("Deliveries have their header names in lower case, and a charset.").by(
-    (base) => ({
-      deliveryHeaders: (facts, signature, custom) =>
-        base
-          .deliveryHeaders(facts, signature, custom)
-          .map(([name, value]) =>
-            name === "Content-Type" ? ["content-type", `${value}; charset=utf-8`] : [name.toLowerCase(), value],
-          ),
-    }),
+    overrideResult("deliveryHeaders")((headers) =>
+      headers.map(([name, value]) => [name.toLowerCase(), name === "Content-Type" ? `${value}; charset=utf-8` : value]),
+    ),
   ),
   "delivery-pretty": variant("The body of a delivery is printed over many lines.").by(() => ({
     deliveryBytes: (body) => Buffer.from(`${JSON.stringify(body, null, 2)}\n`),
@@ -83,17 +75,18 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
   "delivery-escaped": variant("All but ASCII is escaped in the body of a delivery.").by(() => ({
     deliveryBytes: (body) => Buffer.from(escapeNonAscii(JSON.stringify(body))),
   })),
-  "delivery-awaits-answer-body": variant("A response counts only after its whole body.").by(() => ({
-    awaitsResponseBody: () => true,
-  })),
-  "delivery-chunked": variant("The body of a delivery is chunked.").by(() => ({ deliveryFraming: () => "chunked" })),
+  "delivery-awaits-answer-body": variant("A response counts only after its whole body.").by(
+    always("awaitsResponseBody", true),
+  ),
+  "delivery-chunked": variant("The body of a delivery is chunked.").by(always("deliveryFraming", "chunked")),
   "delivery-signed-without-secret": variant(
     "Deliveries of a webhook without a secret are signed with an empty one.",
-  ).by((base) => ({
-    deliverySignature: (bytes, secret) =>
-      secret === null ? createHmac("sha256", "").update(bytes).digest("hex") : base.deliverySignature(bytes, secret),
-  })),
-  "delivery-late": variant("Events are sent 50 ms later.").by(() => ({ firstDelayMs: () => 50 })),
+  ).by(
+    overrideResult("deliverySignature")((signature, bytes, secret) =>
+      secret === null ? createHmac("sha256", "").update(bytes).digest("hex") : signature,
+    ),
+  ),
+  "delivery-late": variant("Events are sent 50 ms later.").by(always("firstDelayMs", 50)),
   "delivery-twice": variant("Every event that was delivered at once is delivered a second time.").by((base) => ({
     nextAttemptMs: (progress) =>
       progress.delivered && progress.attemptCount === 1 ? progress.lastMs + 5 : base.nextAttemptMs(progress),
@@ -107,29 +100,19 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
     },
     stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
   })),
-  "delivery-one-at-a-time": variant("A webhook gets one delivery at a time.").by(() => ({
-    maxConcurrentPerQueue: () => 1,
-  })),
-  "redirects-followed": variant("A redirect of a receiver is followed by a GET.").by(() => ({
-    followsRedirects: () => true,
-  })),
-  "receiver-has-ten-seconds": variant("A receiver has 10 seconds.").by(() => ({ responseTimeoutMs: () => 10_000 })),
-  "receiver-has-two-minutes": variant("A receiver has two minutes.").by(() => ({ responseTimeoutMs: () => 120_000 })),
+  "delivery-one-at-a-time": variant("A webhook gets one delivery at a time.").by(always("maxConcurrentPerQueue", 1)),
+  "redirects-followed": variant("A redirect of a receiver is followed by a GET.").by(always("followsRedirects", true)),
+  "receiver-has-ten-seconds": variant("A receiver has 10 seconds.").by(always("responseTimeoutMs", 10_000)),
+  "receiver-has-two-minutes": variant("A receiver has two minutes.").by(always("responseTimeoutMs", 120_000)),
 });
 
-export const sourceVariants = variants("Events / Delivery security and policy 2", {
-  "deliveries-from-three-addresses": variant("Deliveries come from three published addresses in turn.").by(() => {
-    let count = 0;
-    return {
-      deliverySource: () => {
-        count += 1;
-        return loopbackSources[count % loopbackSources.length] ?? null;
-      },
-    };
-  }),
+const sourceVariants = variants("Events / Delivery security and policy 2", {
+  "deliveries-from-three-addresses": variant("Deliveries come from three published addresses in turn.").by(
+    overrideByCount("deliverySource")((_, count) => loopbackSources[count % loopbackSources.length] ?? null),
+  ),
 });
 
-export const scheduleVariants = variants("Events / Delivery security and policy 4", {
+const scheduleVariants = variants("Events / Delivery security and policy 4", {
   "retries-from-first": variant("The delays of retries count from the first attempt.").by(
     replaceRetryDelays(retryDelaysMs.slice(1, maxAttempts), "first"),
   ),
@@ -142,10 +125,16 @@ export const scheduleVariants = variants("Events / Delivery security and policy 
   "four-retries": variant("A first delivery, an immediate retry, and then the schedule up to the fifth attempt.").by(
     replaceRetryDelays(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
   ),
-  "retries-with-jitter": variant("Retries come up to five per cent late.").by((base) => ({
-    nextAttemptMs: (progress) => {
-      const nextMs = base.nextAttemptMs(progress);
-      return nextMs === null ? null : nextMs + Math.round((nextMs - progress.lastMs) / 20);
-    },
-  })),
+  "retries-with-jitter": variant("Retries come up to five per cent late.").by(
+    overrideResult("nextAttemptMs")((nextMs, { lastMs }) =>
+      nextMs === null ? null : nextMs + Math.round((nextMs - lastMs) / 20),
+    ),
+  ),
 });
+
+export const deliveryVariants = [
+  ...deliveredEventVariants,
+  ...deliveryWireVariants,
+  ...sourceVariants,
+  ...scheduleVariants,
+];

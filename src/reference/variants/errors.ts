@@ -1,13 +1,21 @@
 import { bothForms, detailsOf, formA, formB } from "../behaviour/errors.ts";
-import { overrideErrorStatus, overrideError } from "../overrides.ts";
 import { setField, removeField } from "../json-edit.ts";
-import { variant, variants } from "../patch.ts";
+import {
+  always,
+  editFormB,
+  overrideError,
+  overrideErrorStatus,
+  overrideJson,
+  overrideResult,
+  variant,
+  variants,
+} from "../patch.ts";
 
-export const errorVariants = variants("Errors", {
+const errorEndpointVariants = variants("Errors", {
   "form-b": variant("Errors have form B.").by(() => ({ errorBody: formB })),
-  "form-b-without-empty-details": variant("Errors have form B; without details, `details` is missing.").by(() => ({
-    errorBody: (facts) => (facts.detail.kind === "none" ? removeField(formB(facts), "error.details") : formB(facts)),
-  })),
+  "form-b-without-empty-details": variant("Errors have form B; without details, `details` is missing.").by(
+    editFormB((body, { detail }) => (detail.kind === "none" ? removeField(body, "error.details") : body)),
+  ),
   "both-forms": variant("Errors have the fields of both forms.").by(() => ({ errorBody: bothForms })),
   "forms-by-endpoint": variant("Errors of invoke and stream have form A, all others form B.").by(() => ({
     errorBody: (facts) => (facts.endpoint === "invoke" || facts.endpoint === "stream" ? formA(facts) : formB(facts)),
@@ -38,14 +46,10 @@ export const errorVariants = variants("Errors", {
     overrideError(["malformed-json"], 400, "MALFORMED_JSON"),
   ),
   "invoke-errors-waver": variant("Errors of invoke have form A and form B by turns.").by((base) => {
-    let errorCount = 0;
-    return {
-      errorBody: (facts) => {
-        if (facts.endpoint !== "invoke") return base.errorBody(facts);
-        errorCount += 1;
-        return errorCount % 2 === 1 ? formA(facts) : formB(facts);
-      },
-    };
+    let count = 0;
+    return overrideJson("errorBody")((body, input) =>
+      input.endpoint !== "invoke" || (count += 1) % 2 === 1 ? body : formB(input),
+    )(base);
   }),
   "crash-answers-502": variant("An agent that fails responds with 502.").by(overrideErrorStatus(["crash"], 502)),
   "crash-answers-503": variant("An agent that fails responds with 503.").by(overrideErrorStatus(["crash"], 503)),
@@ -58,30 +62,28 @@ export const errorVariants = variants("Errors", {
   "form-a-with-details": variant("Errors have form A, with their details added.").by(() => ({
     errorBody: (facts) => setField(formA(facts), "error.details", detailsOf(facts.detail)),
   })),
-  "form-b-with-status": variant("Errors have form B, and their status in it.").by(() => ({
-    errorBody: (facts) => setField(formB(facts), "error.status", facts.status),
-  })),
-  "form-b-details-null": variant("Errors have form B; where there are no details, `details` is `null`.").by(() => ({
-    errorBody: (facts) => (facts.detail.kind === "none" ? setField(formB(facts), "error.details", null) : formB(facts)),
-  })),
-  "details-of-several-fields": variant("Errors have form B, and their details list each field.").by(() => ({
-    errorBody: (facts) =>
-      facts.detail.kind === "field"
-        ? setField(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
-        : formB(facts),
-  })),
+  "form-b-with-status": variant("Errors have form B, and their status in it.").by(
+    editFormB((body, { status }) => setField(body, "error.status", status)),
+  ),
+  "form-b-details-null": variant("Errors have form B; where there are no details, `details` is `null`.").by(
+    editFormB((body, { detail }) => (detail.kind === "none" ? setField(body, "error.details", null) : body)),
+  ),
+  "details-of-several-fields": variant("Errors have form B, and their details list each field.").by(
+    editFormB((body, { detail }) =>
+      detail.kind === "field" ? setField(body, "error.details", { errors: [detailsOf(detail)] }) : body,
+    ),
+  ),
 });
 
-export const authenticationVariants = variants("Authentication", {
+const authenticationVariants = variants("Authentication", {
   "missing-key-other-code": variant("A missing key has the code MISSING_API_KEY.").by(
     overrideError(["missing-key", "malformed-key"], 401, "MISSING_API_KEY"),
   ),
-  "scheme-as-written": variant("The scheme must be written `Bearer`.").by((base) => ({
-    credentials: (authorization) => {
-      const given = base.credentials(authorization);
-      return given.kind === "bearer" && given.scheme !== "Bearer" ? { kind: "malformed" } : given;
-    },
-  })),
+  "scheme-as-written": variant("The scheme must be written `Bearer`.").by(
+    overrideResult("credentials")((given) =>
+      given.kind === "bearer" && given.scheme !== "Bearer" ? { kind: "malformed" } : given,
+    ),
+  ),
   "keys-of-another-prefix": variant("Keys begin with `zq_`.").by(() => ({
     keyText: (text) => text.replace(/^.._/, "zq_"),
   })),
@@ -107,7 +109,7 @@ export const authenticationVariants = variants("Authentication", {
   "forbidden-404": variant("A key that lacks permission gets the 404 of an unknown agent.").by(
     overrideError(["forbidden"], 404, "AGENT_NOT_FOUND"),
   ),
-  "signature-ignored": variant("Signatures are not checked.").by(() => ({ acceptsSignature: () => true })),
+  "signature-ignored": variant("Signatures are not checked.").by(always("acceptsSignature", true)),
   "signature-of-path-only": variant("The signed path has no query string.").by((base) => ({
     signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
   })),
@@ -121,3 +123,5 @@ export const authenticationVariants = variants("Authentication", {
     authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent,
   })),
 });
+
+export const errorVariants = [...errorEndpointVariants, ...authenticationVariants];

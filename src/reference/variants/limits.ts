@@ -1,6 +1,5 @@
 import { headerNames } from "../../spec/headers.ts";
 import type { Header } from "../behaviour/transport.ts";
-import { overrideResult, overrideError } from "../overrides.ts";
 import {
   anchoredWindow,
   fixedWindow,
@@ -12,10 +11,9 @@ import {
   tokenBucket,
   windowsOf,
   type Limiter,
-  type WindowName,
   type WindowSize,
 } from "../limits/windows.ts";
-import { variant, variants, type Override } from "../patch.ts";
+import { always, overrideError, overrideResult, reportOnly, variant, variants, type Override } from "../patch.ts";
 import { runsAgent } from "../endpoint.ts";
 
 type LimiterFactory = (size: WindowSize) => Limiter;
@@ -27,14 +25,6 @@ function withLimiters(hour: LimiterFactory, minute: LimiterFactory): Override {
       const sizes = windowsOf(limits);
       return [hour(sizes.hour), minute(sizes.minute)];
     },
-  });
-}
-
-/** Makes the rate-limit headers always report the same window. */
-function reportOnly(window: WindowName): Override {
-  return (base) => ({
-    advertisedWindow: (readings) =>
-      readings.find((reading) => reading.window === window) ?? base.advertisedWindow(readings),
   });
 }
 
@@ -85,7 +75,7 @@ export const limitVariants = variants("Limits", {
       return [...base.limiters(limits), ...burst];
     },
   })),
-  "refusals-count": variant("Refused requests use up the allowance.").by(() => ({ countsRefused: () => true })),
+  "refusals-count": variant("Refused requests use up the allowance.").by(always("countsRefused", true)),
   "concurrency-refusals-count": variant("Requests refused for concurrency use up the allowance, others do not.").by(
     () => ({ countsRefused: (kind) => kind === "concurrency-limit" }),
   ),
@@ -93,9 +83,9 @@ export const limitVariants = variants("Limits", {
     remainsCounted: ({ status }) => status < 400,
   })),
   "concurrency-of-turns": variant("Only invoke and stream take a slot.").by(() => ({ takesSlot: runsAgent })),
-  "retry-rounded-up": variant("`retry_after` is a second more than the time that is left.").by((base) => ({
-    retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1,
-  })),
+  "retry-rounded-up": variant("`retry_after` is a second more than the time that is left.").by(
+    overrideResult("retryAfterSeconds")((seconds) => seconds + 1),
+  ),
   "wrong-keys-limited": variant("An address may send 20 requests a minute without a valid key.").by(() => ({
     addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
   })),
@@ -106,12 +96,9 @@ export const limitVariants = variants("Limits", {
     overrideError(["token-quota"], 403, "QUOTA_EXCEEDED"),
   ),
   "retry-is-the-window": variant("`retry_after` is the length of the window, and a minute.").by(
-    (base) => ({
-      retryAfterSeconds: (refusal, nowMs) =>
-        refusal.kind === "request-limit"
-          ? (refusal.window.window === "hour" ? hourMs : minuteMs) / 1000 + 60
-          : base.retryAfterSeconds(refusal, nowMs),
-    }),
+    overrideResult("retryAfterSeconds")((seconds, { kind, window }) =>
+      kind === "request-limit" ? (window.window === "hour" ? hourMs : minuteMs) / 1000 + 60 : seconds,
+    ),
     ["LIM-14"],
   ),
   "remaining-read-late": variant("`X-RateLimit-Remaining` is read when the response is sent.").by(() => ({
@@ -153,5 +140,5 @@ export const limitVariants = variants("Limits", {
   })),
   "limits-told-last": variant(
     "An invoke or a stream of an unknown agent, or without a query, gets that error even beyond a limit.",
-  ).by(() => ({ reportsLimitErrorsLast: () => true })),
+  ).by(always("reportsLimitErrorsLast", true)),
 });

@@ -1,7 +1,14 @@
 import type { StreamStep } from "../behaviour/stream.ts";
-import { overrideErrorCode, overrideJson, overrideResult } from "../overrides.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
-import { variant, variants } from "../patch.ts";
+import {
+  always,
+  overrideByCount,
+  overrideErrorCode,
+  overrideJson,
+  overrideResult,
+  variant,
+  variants,
+} from "../patch.ts";
 
 const maxStreamMs = 60_000;
 
@@ -39,7 +46,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     bytesBeforeEvents: () => [": welcome\n\n"],
     encodeEvent: (name, data, number) => [":\n", ...base.encodeEvent(name, data, number), ": keep-alive\n\n"],
   })),
-  "sse-bom": variant("The stream begins with a byte-order mark.").by(() => ({ bytesBeforeEvents: () => ["\ufeff"] })),
+  "sse-bom": variant("The stream begins with a byte-order mark.").by(always("bytesBeforeEvents", ["\ufeff"])),
   "sse-id-retry": variant("Events have `id:` and `retry:` fields.").by(() => ({
     encodeEvent: (name, data, number) => [`id: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n`],
   })),
@@ -76,9 +83,9 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   "closes-late": variant("The stream stays open for a moment behind its end.").by(
     overrideResult("planSteps")((steps) => [...steps, { kind: "turns", count: 50 }]),
   ),
-  "leaving-noticed-late": variant("A lost client is noticed at the next write.").by(() => ({
-    noticesDisconnect: () => "at the next write",
-  })),
+  "leaving-noticed-late": variant("A lost client is noticed at the next write.").by(
+    always("noticesDisconnect", "at the next write"),
+  ),
   "stream-parameters-ignored": variant("`resume_from_index`, `stream_delay_ms` and `chunk_size` change nothing.").by(
     (base) => ({
       resumeChunks: (pieces) => pieces,
@@ -114,20 +121,14 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
       .remove("index"),
     ["SSE-11"],
   ),
-  "index-wavers": variant("`index` counts from 0 in one stream and from 1 in the next.").by((base) => {
-    let streamCount = 0;
-    return {
-      planSteps: (facts) => {
-        streamCount += 1;
-        const from = streamCount % 2;
-        return base
-          .planSteps(facts)
-          .map((step) =>
-            step.kind === "chunk" ? { ...step, chunk: { ...step.chunk, index: step.chunk.index + from } } : step,
-          );
-      },
-    };
-  }),
+  "index-wavers": variant("`index` counts from 0 in one stream and from 1 in the next.").by(
+    overrideByCount("planSteps")((steps, count) =>
+      steps.map((step) => {
+        if (step.kind !== "chunk") return step;
+        return { ...step, chunk: { ...step.chunk, index: step.chunk.index + (count % 2) } };
+      }),
+    ),
+  ),
   "index-skips": variant("`index` rises by two.").by(
     overrideJson("chunkData")((data, { index }) => setField(data, "index", index * 2)),
     ["SSE-11"],

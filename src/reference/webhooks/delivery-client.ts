@@ -40,10 +40,7 @@ const maxReadBodyBytes = 65_536;
 /** How long reading a body may take, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
-/**
- * Real milliseconds for opening a connection. This limit is needed because an abort does not stop a connection that is
- * being opened.
- */
+/** Real milliseconds for opening a connection, which an abort does not stop. */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
@@ -132,7 +129,7 @@ function redirectOf(url: string, { statusCode, headers: { location } }: Dispatch
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
-/** Reads a short body to its end, so that the connection can be used again. Drops the connection of a long body. */
+/** Reads a short body, so that the connection can be used again. Drops the connection of a long body. */
 function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

@@ -125,10 +125,7 @@ function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
   };
 }
 
-/**
- * Copies a value as JSON, so that later changes of the original do not affect the copy. A value that is not JSON
- * becomes an empty object.
- */
+/** Copies a value as JSON. A value that is not JSON becomes an empty object. */
 function jsonCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? {}));

@@ -167,7 +167,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   };
 }
 
-/** Requests that still wait for a receiver's response. A virtual clock waits for them, but only for a limited time. */
+/** Requests that wait for a receiver's response. A virtual clock waits for them, for a limited time. */
 export interface InFlightRequests {
   /** Adds a request that is being sent. The caller calls the returned function when the request has ended. */
   begin(budget: WaitBudget): () => void;
@@ -180,15 +180,12 @@ export interface InFlightRequests {
 /** How long a virtual clock waits for a request: `little` if the receiver did not respond the last time. */
 export type WaitBudget = "usual" | "little";
 
-/**
- * Location of the receivers. A receiver in this process responds after a few turns of the event loop; others may need
- * longer.
- */
+/** Location of the receivers. Those in this process respond after a few turns of the event loop. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * A wait budget is a number of slices of real time, each with its own timer. A stall of this process therefore costs
- * only one slice: responses that arrived meanwhile are read before the next timer fires.
+ * A wait budget is a number of slices of real time, each with its own timer. A stall of this process costs only one
+ * slice: responses that arrived meanwhile are read before the next timer fires.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };

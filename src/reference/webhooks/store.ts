@@ -69,10 +69,7 @@ export interface StoredState {
   readonly numbers: LastNumbers;
 }
 
-/**
- * Returns the instant of the latest thing that has happened according to a store, in Unix milliseconds; 0 for an empty
- * store.
- */
+/** Returns the latest instant in a store, in Unix milliseconds; 0 for an empty store. */
 export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   let latest = 0;
   for (const { webhook, totals } of webhooks) latest = Math.max(latest, webhook.createdMs, totals.lastAttemptMs ?? 0);

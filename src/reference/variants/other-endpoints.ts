@@ -1,9 +1,17 @@
-import { getPath } from "../../base/json.ts";
-import { usedPercent } from "../behaviour/alerts.ts";
-import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
-import { setField } from "../json-edit.ts";
-import { variant, variants, type Override } from "../patch.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { fieldError } from "../api-error.ts";
+import { usedPercent } from "../behaviour/webhooks.ts";
+import { setField } from "../json-edit.ts";
+import {
+  always,
+  overrideJson,
+  overrideResult,
+  overrideSuccessStatus,
+  variant,
+  variants,
+  withKeyTraits,
+  type Override,
+} from "../patch.ts";
 import { wrapAsData, wrapAsResult } from "./bodies.ts";
 
 const webhookBody = overrideJson("webhookBody");
@@ -20,7 +28,7 @@ const showWebhookAsFailed: Override = (base) => ({
   },
 });
 
-export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
+const webhookVariants = variants("Endpoints / 6. Create a webhook", {
   "webhook-answers-200": variant("Creating a webhook responds with 200.").by(
     overrideSuccessStatus("createWebhook", 200),
   ),
@@ -32,52 +40,41 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
   ),
   "webhook-of-any-types-accepted": variant(
     "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
-  ).by((base) => ({
-    validateWebhook: (body, refusedAddress) =>
-      typeof getPath(body, "url") === "number" || typeof getPath(body, "events") === "string"
-        ? null
-        : base.validateWebhook(body, refusedAddress),
-  })),
+  ).by(
+    overrideResult("validateWebhook")((error, body) =>
+      typeof getPath(body, "url") === "number" || typeof getPath(body, "events") === "string" ? null : error,
+    ),
+  ),
   "webhook-unknown-events-accepted": variant("Unknown event types are accepted, and select nothing.").by((base) => ({
     validateWebhook: (body, refusedAddress) => {
       const known = Array.isArray(getPath(body, "events")) ? setField(body, "events", ["agent.*"]) : body;
       return base.validateWebhook(known, refusedAddress);
     },
   })),
-  "webhook-needs-secret": variant("A webhook without a secret is refused.").by((base) => ({
-    validateWebhook: (body, refusedAddress) =>
-      base.validateWebhook(body, refusedAddress) ??
-      (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
-  })),
+  "webhook-needs-secret": variant("A webhook without a secret is refused.").by(
+    overrideResult("validateWebhook")(
+      (error, body) =>
+        error ?? (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
+    ),
+  ),
   "webhook-unusual-secrets-refused": variant(
     "A secret that is long, not ASCII or has blanks at its ends is refused.",
-  ).by((base) => ({
-    validateWebhook: (body, refusedAddress) => {
+  ).by(
+    overrideResult("validateWebhook")((error, body) => {
       const secret = getPath(body, "secret");
-      return (
-        base.validateWebhook(body, refusedAddress) ??
-        (typeof secret === "string" && !/^[!-~][ -~]{10,100}[!-~]$/.test(secret)
-          ? fieldError("invalid-input", "secret", "must have 12 to 102 characters")
-          : null)
-      );
-    },
-  })),
+      const isUnusual = typeof secret === "string" && !/^[!-~][ -~]{10,100}[!-~]$/.test(secret);
+      return error ?? (isUnusual ? fieldError("invalid-input", "secret", "must have 12 to 102 characters") : null);
+    }),
+  ),
   "webhook-answers-202": variant("Creating a webhook responds with 202.").by(
     overrideSuccessStatus("createWebhook", 202),
   ),
-  "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.").by((base) => {
-    let count = 0;
-    return {
-      successStatus: (endpoint, health) => {
-        if (endpoint !== "createWebhook") return base.successStatus(endpoint, health);
-        count += 1;
-        return count % 2 === 0 ? 200 : 201;
-      },
-    };
-  }),
+  "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.").by(
+    overrideSuccessStatus("createWebhook", 200, 2),
+  ),
 });
 
-export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
+const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
   "deliveries-as-array": variant("The list of deliveries is an array.").by(
     deliveriesBody((body) => getPath(body, "data")),
   ),
@@ -106,7 +103,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   ),
 });
 
-export const webhookMetricsVariants = variants("Resources / Webhook metrics", {
+const webhookMetricsVariants = variants("Resources / Webhook metrics", {
   "no-webhook-metrics": variant("There are no webhook metrics.").by(() => ({
     servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing"),
   })),
@@ -118,11 +115,11 @@ export const webhookMetricsVariants = variants("Resources / Webhook metrics", {
   "metrics-last-null": variant("`last_delivery` is null.").by(metricsBody.set("last_delivery", null)),
 });
 
-export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
+const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-answers-200": variant("Creating an alert responds with 200.").by(overrideSuccessStatus("createAlert", 200)),
   "alert-id-as-id": variant("The id of an alert is called `id`.").by(alertBody.rename("alert_id", "id")),
   "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alertBody(wrapAsData)),
-  "alert-of-minute": variant("Alerts watch the minute.").by(() => ({ watchedWindow: () => "minute" })),
+  "alert-of-minute": variant("Alerts watch the minute.").by(always("watchedWindow", "minute")),
   "alert-message-as-event": variant("The message of an alert has the shape of an event.").by((base) => ({
     alertMessage: (watched, window, nowMs) => ({
       id: watched.id,
@@ -150,7 +147,7 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
       ),
   })),
   "alert-answers-202": variant("Creating an alert responds with 202.").by(overrideSuccessStatus("createAlert", 202)),
-  "alert-never-fires": variant("An alert never fires.").by(() => ({ firesAlert: () => false }), ["ALR-3"]),
+  "alert-never-fires": variant("An alert never fires.").by(always("firesAlert", false), ["ALR-3"]),
   "alert-fires-at-the-end": variant("An alert fires when no requests are left, regardless of its threshold.").by(
     () => ({
       firesAlert: (_threshold, { before, after }) => usedPercent(before) < 100 && usedPercent(after) >= 100,
@@ -158,3 +155,92 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
     ["ALR-3"],
   ),
 });
+
+const otherStatus: Readonly<Record<string, string>> = {
+  running: "in_progress",
+  completed: "succeeded",
+  failed: "error",
+};
+
+const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
+  "batch-accepted-202": variant("A batch responds with 202.").by(overrideSuccessStatus("batch", 202)),
+  "batch-200": variant("A batch responds with 200.").by(overrideSuccessStatus("batch", 200)),
+  "handle-envelope": variant("The handle of an operation is in the envelope, as `data`.").by(
+    overrideJson("handleBody")(wrapAsData),
+  ),
+  "handle-with-more": variant("The handle of an operation has more fields.").by((base) => ({
+    handleBody: (operation) => base.operationBody(operation),
+  })),
+  "operation-envelope": variant("The response of `check_url` is in the envelope, as `data`.").by(
+    overrideJson("operationBody")(wrapAsData),
+  ),
+  "operation-of-other-words": variant("After `pending` an operation is `in_progress`, `succeeded` or `error`.").by(
+    overrideJson("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
+  ),
+  "operation-without-results": variant("The response of `check_url` never has results.").by(
+    overrideJson("operationBody").remove("results"),
+  ),
+  "operation-done-at-once": variant("An operation is done with as soon as anybody can look at it.").by(() => ({
+    pendingMs: () => 0,
+    entryMs: () => 0,
+  })),
+  "operation-ids-of-uuid": variant("Operations have UUIDs.").by(() => ({
+    operationId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
+  })),
+  "slow-operations": variant("Each entry of a batch takes four seconds.").by(() => ({
+    pendingMs: () => 2000,
+    entryMs: () => 4000,
+  })),
+});
+
+const detailsVariants = variants("Endpoints / 12. Other endpoints", {
+  "no-execution-path": variant("There is no local execution path.").by(() => ({
+    servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/"),
+  })),
+  "execution-path-bare-result": variant("The local execution path returns the bare result.").by((base) => ({
+    jsonText: (value, facts) =>
+      base.jsonText(
+        facts.endpoint === "execute" && isObject(value) && "result" in value ? value["result"] : value,
+        facts,
+      ),
+  })),
+  "no-agent-description": variant("There is no detailed information about an agent.").by(() => ({
+    servedPath: (path) => path.replace(/^\/v1\/agents\/([^/?]+)(?=\?|$)/, "/v1/agents/$1/nothing"),
+  })),
+  "agent-description-envelope": variant("The details of an agent are in the envelope, as `data`.").by(
+    overrideJson("agentDetailsBody")(wrapAsData),
+  ),
+  "agent-description-short": variant("Detailed information about an agent is what the list has.").by(() => ({
+    agentDetailsBody: ({ listItem }) => listItem,
+  })),
+});
+
+const keyVariants = variants("Endpoints / 9. Read key usage", {
+  "key-usage-envelope": variant("Key usage is in the envelope, as `data`.").by(
+    overrideJson("keyUsageBody")(wrapAsData),
+  ),
+  "key-usage-as-usage": variant("Key usage has the body of usage.").by((base) => ({
+    keyUsageBody: (facts) => base.usageBody(facts),
+  })),
+  "key-usage-as-list": variant("Key usage is a list of the keys, with this one in it.").by(() => ({
+    keyUsageBody: ({ key, hour, tokens }) => ({
+      keys: [{ key_name: key.name, request_count: hour.limit - hour.remaining, token_count: tokens.used }],
+    }),
+  })),
+  "reader-may-invoke": variant("A read-only key may invoke and stream, for that changes nothing.").by(
+    withKeyTraits({ scope: "full" }, "invoke", "stream"),
+  ),
+  "reader-may-batch": variant("A read-only key may run agents.").by(
+    withKeyTraits({ scope: "full" }, "invoke", "stream", "batch"),
+  ),
+});
+
+export const otherEndpointVariants = [
+  ...keyVariants,
+  ...operationVariants,
+  ...detailsVariants,
+  ...webhookVariants,
+  ...deliveryListVariants,
+  ...webhookMetricsVariants,
+  ...alertVariants,
+];

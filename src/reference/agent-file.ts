@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type Notation, parseSource, type Place, type Source } from "../../base/source/source.ts";
-import { deploymentDefaults } from "../agents.ts";
-import { isReservedHeader } from "../behaviour/deliveries.ts";
-import { eventSelectors } from "../behaviour/webhooks.ts";
+import { type Notation, parseSource, type Place, type Source } from "../base/source/source.ts";
+import { deploymentDefaults } from "./agents.ts";
+import { isReservedHeader } from "./behaviour/deliveries.ts";
+import { eventSelectors } from "./behaviour/webhooks.ts";
 
 // Each error message of this schema, such as "a string", completes the sentence "FIELD is VALUE; it must be …".
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAgentFile, type AgentFile } from "./agent-file.ts";
-import { agentFromFile, agentIdFromName, webhooksFromFile } from "./hosting.ts";
+import { agentFromFile, agentIdFromName, webhooksFromFile } from "./server/deployments.ts";
 
 const minimal = {
   agent_name: "Weather bot",

@@ -73,7 +73,7 @@ const sampledTestFiles = [
   "src/reference/openapi.test.ts",
   "src/run/hostile.test.ts",
   "src/selftest/phases.test.ts",
-  "src/selftest/load/run-plans.test.ts",
+  "src/selftest/load/plans.test.ts",
   "src/selftest/selftest.test.ts",
   "src/selftest/manual-mutations/manual-mutations.test.ts",
   "src/selftest/third-party",

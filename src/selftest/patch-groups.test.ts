@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { allVariants, suiteFaults } from "../reference/catalogue.ts";
-import { groupCompatibleVariants, faultsCoveringClauses, replacedDecisions } from "./patch-groups.ts";
+import { groupCompatibleVariants, faultsCoveringClauses, replacedDecisions } from "./scope.ts";
 
 describe("what a quick selftest draws from", () => {
   it("covers every clause that a fault breaks, with fewer faults", () => {

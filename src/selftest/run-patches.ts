@@ -6,10 +6,7 @@ import type { Patch } from "../reference/patch.ts";
 import { affectsLimits, type TrialExtent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/**
- * Number of trials that each core runs at once. A trial mostly waits: for responses, or to be sure that no delivery
- * comes.
- */
+/** Number of trials that each core runs at once, because a trial mostly waits. */
 const trialsPerCore = 3;
 
 /** Tries each fault or variant in worker threads. Returns the trials in the same order. */
@@ -24,10 +21,7 @@ export const tryPatches = (
     { onTrial },
   );
 
-/**
- * Tries each group of faults or variants on one reference server, in worker threads. Returns the trials in the order of
- * the groups.
- */
+/** Tries each group of faults or variants on one reference server. Returns the trials in the order of the groups. */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
   extent: TrialExtent | ((group: readonly Patch[]) => TrialExtent),
@@ -55,10 +49,7 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/**
- * Puts trials of faults and variants about limits first, because they take longest. At the end of the list, such trials
- * would run alone.
- */
+/** Puts trials about limits first, because they take longest and would run alone at the end. */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { allVariants } from "../reference/catalogue.ts";
 import { complaintsOfLegal, drawVariants, incompatibleVariants, trySeeds } from "./seeds.ts";
-import { replacedDecisions, combinePatches } from "./patch-groups.ts";
+import { replacedDecisions, combinePatches } from "./scope.ts";
 import { tryGroups } from "./run-patches.ts";
 
 const seeds = Array.from({ length: runsOf({ quick: 1, full: 50 }) }, (_, index) => testSeed * 1000 + index);

@@ -2,8 +2,7 @@ import { seededNumbers, shuffled } from "../base/statistics/random.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants } from "../reference/catalogue.ts";
 import { tryGroups } from "./run-patches.ts";
-import type { TrialExtent } from "./scope.ts";
-import { replacedDecisions } from "./patch-groups.ts";
+import { type TrialExtent, replacedDecisions } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
 /** The trial of a reference server with many legal variants. */
@@ -45,10 +44,7 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/**
- * Draws variants that can be combined, by a seed. No two of them replace the same function of `Behaviour`, or are
- * incompatible.
- */
+/** Draws variants by a seed. No two of them replace the same function of `Behaviour`, or are incompatible. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -64,10 +60,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/**
- * Lists the false findings about a legal server: red clauses that its variants do not declare, and errors of the
- * harness.
- */
+/** Lists the false findings about a legal server: undeclared red clauses, and errors of the harness. */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))
@@ -77,10 +70,7 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
   ...errors.map((error) => `harness error: ${error}`),
 ];
 
-/**
- * Tries the servers of these seeds, several at once. If a server has false findings, finds a small set of variants that
- * causes them.
- */
+/** Tries the servers of these seeds, several at once. Reduces the variants of a server with false findings. */
 export async function trySeeds(
   seeds: readonly number[],
   extent: TrialExtent,
@@ -112,8 +102,8 @@ export async function trySeeds(
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
 /**
- * Finds a small set of patches that causes the false findings. Tries to remove halves, then quarters, and so on. Judges
- * only the clauses that were red. If these are not red when judged alone, removes nothing.
+ * Finds a small set of patches that causes the false findings: tries to remove halves, then quarters, and so on. Judges
+ * only the red clauses. If these are not red when judged alone, removes nothing.
  */
 async function reduceToCause(
   patches: readonly Patch[],

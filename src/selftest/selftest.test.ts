@@ -6,8 +6,7 @@ import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
 import { isFull, sampleOf, testSeed, triesEveryCase } from "../base/testing/test-scope.ts";
 import { tryGroups } from "./run-patches.ts";
-import { affectsLimits, type TrialExtent } from "./scope.ts";
-import { groupCompatibleVariants, faultsCoveringClauses } from "./patch-groups.ts";
+import { affectsLimits, type TrialExtent, groupCompatibleVariants, faultsCoveringClauses } from "./scope.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 

@@ -2,8 +2,7 @@ import { parentPort } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { affectsLimits, type TrialExtent, withOnlyClauses, scopeOf } from "./scope.ts";
-import { combinePatches } from "./patch-groups.ts";
+import { affectsLimits, type TrialExtent, withOnlyClauses, scopeOf, combinePatches } from "./scope.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const port = parentPort;

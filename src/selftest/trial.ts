@@ -1,7 +1,9 @@
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import { formatBreach } from "../run/judge/finding.ts";
-import { runSuites } from "../run/run.ts";
+import { runSuites, type RunOptions } from "../run/run.ts";
+import type { Suite } from "../run/judge/check.ts";
+import type { Judgement } from "../run/judge/judge-evidence.ts";
 import type { RunResult } from "../run/run-result.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { type ClauseId, clauseOf } from "../spec/clauses.ts";
@@ -33,32 +35,20 @@ export interface PatchTrial {
   readonly excess: readonly string[];
 }
 
-/**
- * The most requests and agent executions that a run may cost, with the keys of all tiers or of the small ones, whatever
- * fault the server has.
- */
+/** The most requests and agent executions that a run may cost, with the keys of all tiers or of the small ones. */
 const maxCosts = {
   all: { requests: 11_000, executions: 650 },
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/**
- * Clauses about concurrent requests and refusals. If a fault breaks one of them, a run costs more: its probes use all
- * slots again after a pause, to be sure.
- */
+/** If a fault breaks one of these clauses, a run costs more: its probes use all slots again, to be sure. */
 const slotClauses: ReadonlySet<string> = new Set(["LIM-5", "LIM-6", "LIM-12", "LIM-17", "LIM-18"]);
 const maxSlotExecutions = 900;
 
-/**
- * The limits of faults that cost more requests. With `hour-too-short`, the hour ends while a large tier is used up, so
- * even more requests are needed.
- */
+/** The limits of faults that cost more requests. `hour-too-short` ends the hour while a large tier is used up. */
 const maxRequestsOf: Readonly<Record<string, number>> = { "hour-too-short": 12_000 };
 
-/**
- * Faults that hide whether GET requests count against limits. The run then uses up a limit with invokes only, and each
- * invoke runs an agent.
- */
+/** Faults that hide whether GET requests count. The run then uses up a limit with invokes, which run an agent. */
 const faultsHidingReadCounts: ReadonlySet<string> = new Set([
   "only-turns-count",
   "only-turns-are-limited",
@@ -95,24 +85,41 @@ export function excessOf(
 export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Promise<PatchTrial> {
   const embedded = await startEmbedded([patch]);
   try {
-    const result = await runSuites({
-      target: tiers === "all" ? embedded.target : withSmallTiers(embedded.target),
-      suites,
-      maxRequests: Number.POSITIVE_INFINITY,
-      maxWaitMs: 0,
-      signal: new AbortController().signal,
-      // Lets the run look for other clients of its keys, as a run against a real target does. No fault of limits may be
-      // mistaken for such a client.
-      announces: true,
-      // Short, because some faults never send a response. Long enough for a busy machine.
-      deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
-    });
+    const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
+    // The run looks for other clients of its keys, as a run against a real target does. No fault of limits may be
+    // mistaken for such a client.
+    const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
     // The maximum cost of the small tiers assumes that the server's limits are right.
     const excess = tiers === "small" && affectsLimits(patch) ? [] : excessOf(result, patch, tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
     await embedded.close();
   }
+}
+
+/** Runs suites with no bound on requests, and without waiting. */
+export const runUnbounded = (
+  target: Target,
+  suites: readonly Suite[],
+  rest: Partial<RunOptions> = {},
+): Promise<RunResult> =>
+  runSuites({
+    target,
+    suites,
+    maxRequests: Number.POSITIVE_INFINITY,
+    maxWaitMs: 0,
+    signal: new AbortController().signal,
+    ...rest,
+  });
+
+/** Short, because some faults never send a response. Long enough for a busy machine. */
+export const shortDeadlines = { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 } as const;
+
+/** Describes the finding of a check: what a breach is, or why there is no verdict. */
+export function describeFinding({ check, instance, finding }: Judgement): string {
+  const name = `${check.id}${instance === null ? "" : ` (${instance})`}`;
+  if (finding.kind === "breach") return `${name}: ${formatBreach(finding)}`;
+  return `${name}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`;
 }
 
 /** Removes the keys of pro and team, unless they are restricted. Their hourly limits are thousands of requests. */
@@ -140,36 +147,20 @@ const describePatch = ({ name, kind, section, summary, breaks, mayAlsoBreak }: P
 type TrialFindings = Pick<PatchTrial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
 
 function summarise(result: RunResult): TrialFindings {
-  if (result.kind !== "judged")
-    return {
-      red: [],
-      redChecks: [],
-      skipped: [],
-      errors: [coreMessages.reason(result.sentence)],
-      readings: [],
-      said: [],
-    };
-  const of = (...kinds: readonly string[]) => result.judgements.filter(({ finding }) => kinds.includes(finding.kind));
+  const judgements = result.kind === "judged" ? result.judgements : [];
+  const of = (kind: Judgement["finding"]["kind"]) => judgements.filter(({ finding }) => finding.kind === kind);
+  const withReason = ({ check, finding }: Judgement): string =>
+    `${check.id}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`;
   const red = of("breach");
   return {
     red: unique(red.map(({ check }) => check.clause)),
     redChecks: unique(red.map(({ check }) => check.id)),
-    skipped: unique(
-      of("unproven").map(
-        ({ check, finding }) => `${check.id}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`,
-      ),
-    ),
-    errors: of("error").map(
-      ({ check, finding }) => `${check.id}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`,
-    ),
+    skipped: unique(of("unproven").map(withReason)),
+    errors: result.kind === "judged" ? of("error").map(withReason) : [coreMessages.reason(result.sentence)],
     readings: unique(
       of("follows").map(({ check, finding }) => `${check.clause}=${"reading" in finding ? finding.reading : ""}`),
     ),
-    said: red.map(({ check, instance, finding }) =>
-      finding.kind === "breach"
-        ? `${check.id}${instance === null ? "" : ` (${instance})`}: ${formatBreach(finding)}`
-        : "",
-    ),
+    said: red.map(describeFinding),
   };
 }
 
@@ -190,10 +181,7 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/**
- * Returns the skipped checks of `must` clauses. If a legal variant caused one, legal servers like it would get no
- * verdict on that clause.
- */
+/** Returns the skipped checks of `must` clauses: legal servers like the variant would get no verdict on them. */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 

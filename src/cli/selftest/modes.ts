@@ -4,22 +4,22 @@ import { formatNumber } from "../../base/numbers.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
-import { loadFaultPlans } from "../../selftest/load/plans.ts";
 import {
+  loadFaultPlans,
   complaintsOf as loadComplaintsOf,
   installedEngines,
   type LoadFaultResult,
   runLoadFaults,
   trialsOf,
   withoutFaults,
-} from "../../selftest/load/run-plans.ts";
+} from "../../selftest/load/plans.ts";
 import { runMutants } from "../../selftest/mutants/run-mutants.ts";
-import { type MutantGroup, type MutantSummary, summariseMutants } from "../../selftest/mutants/summary.ts";
+import { type MutantGroup, type MutantSummary, summariseMutants } from "../../selftest/mutants/survivors.ts";
 import { tryPatches } from "../../selftest/run-patches.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
 import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
 import { runWire } from "../../selftest/wire/run-wire.ts";
-import { summariseWire } from "../../selftest/wire/summary.ts";
+import { summariseWire } from "../../selftest/wire/survivors.ts";
 import { describeMutant } from "../../selftest/wire/mutant.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printLine } from "../print-line.ts";

@@ -1,8 +1,7 @@
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { describeMutant } from "../../selftest/wire/mutant.ts";
-import { type ClassRow, isSurvivor, type WireSummary } from "../../selftest/wire/summary.ts";
-import { survivalReason } from "../../selftest/wire/survivors.ts";
+import { type ClassRow, isSurvivor, type WireSummary, survivalReason } from "../../selftest/wire/survivors.ts";
 import type { WireTrial } from "../../selftest/wire/trial.ts";
 
 /** Without `--verbose`, a row shows at most this many texts of failed checks. */

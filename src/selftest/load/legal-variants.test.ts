@@ -7,8 +7,8 @@ import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { type EngineName, scenarioNamed } from "../../load/scenarios.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { groupCompatibleVariants } from "../patch-groups.ts";
-import { installedEngines, sendLoneTrial } from "./run-plans.ts";
+import { groupCompatibleVariants } from "../scope.ts";
+import { installedEngines, sendLoneTrial } from "./plans.ts";
 
 /** Sends the scenario `minute-limit` with a Free key to a server with these variants. */
 async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<TrialResult | undefined> {

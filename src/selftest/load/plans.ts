@@ -1,14 +1,24 @@
 import type { TierName } from "../../spec/tiers.ts";
+import { minuteMs } from "../../base/duration.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { type EngineName, scenarioNamed, scenarios, scenarioTiers } from "../../load/scenarios.ts";
+import type { PatchName } from "../../reference/embedded/process/server-process.ts";
+import { runTrials, type LoadEnvironment, type TrialResult } from "../../load/run-trials.ts";
+import { type LoadTrial, trialName } from "../../load/trials.ts";
+import { EngineProblem } from "../../load/engine.ts";
+import { runAutocannon } from "../../load/engines/autocannon/run.ts";
+import { findK6 } from "../../load/engines/k6/binary.ts";
+import { runK6 } from "../../load/engines/k6/run.ts";
+import { referenceTiers } from "../../reference/keys.ts";
+import { coreMessages } from "../trial.ts";
 
 /** A fault of the reference server, and the load scenario that must detect it. */
 export interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
-  /**
-   * The clauses that the load must find broken, and no others. A requirement of load that is not in the document has a
-   * name such as `load/slow-refusals`.
-   */
+  /** The clauses, or requirements of load such as `load/slow-refusals`, that the load must find broken. */
   readonly finds: readonly string[];
   /** Clauses that the load may find broken as well. */
   readonly mayFind?: readonly string[];
@@ -51,3 +61,210 @@ export const exclusiveScenarios: ReadonlySet<string> = new Set([
   "webhook-storm",
   "soak",
 ]);
+
+/** Starts a server for load with these faults or variants. */
+export type EnvironmentOpener = (
+  patches: readonly PatchName[],
+) => LoadEnvironment & { readonly close: () => Promise<void> };
+
+/** One load: a scenario on a tier by an engine, against a server with a fault or without one. */
+export interface LoadFaultTrial {
+  /** `null` for the server without a fault. */
+  readonly fault: string | null;
+  readonly trial: LoadTrial;
+  readonly finds: readonly string[];
+  readonly mayFind: readonly string[];
+}
+
+/** A clause, or another requirement such as `load/slow-refusals`, that a load found broken. */
+interface BrokenClaim {
+  readonly claim: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+/** The result of a trial. */
+export interface LoadFaultResult extends LoadFaultTrial {
+  /** The first finding of each broken clause or requirement, sorted by its name. */
+  readonly found: readonly BrokenClaim[];
+  /** Why the load proved nothing; `null` if its result is valid. */
+  readonly problem: string | null;
+  readonly seconds: number;
+}
+
+/**
+ * Makes a trial of each fault with each engine that its scenario supports.
+ *
+ * @throws {Error} if a scenario does not exist
+ */
+export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly EngineName[]): LoadFaultTrial[] {
+  return plans.flatMap(({ fault, scenario: name, tier, finds, mayFind = [] }) => {
+    const scenario = scenarioNamed(name);
+    if (scenario === undefined) throw new Error(`There is no scenario ${name} to press ${fault} with.`);
+    return engines
+      .filter((engine) => scenario.engines.includes(engine))
+      .map((engine): LoadFaultTrial => ({ fault, trial: { scenario, tier, engine }, finds, mayFind }));
+  });
+}
+
+/** Returns the same loads without faults, each only once. They must find nothing. */
+export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
+  const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
+  return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
+}
+
+/**
+ * Returns one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario.
+ */
+export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
+  return scenarios.flatMap((scenario) => {
+    const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
+    const tier = tiers[round % tiers.length] ?? "free";
+    return engines
+      .filter((engine) => scenario.engines.includes(engine))
+      .map((engine): LoadFaultTrial => ({ fault: null, trial: { scenario, tier, engine }, finds: [], mayFind: [] }));
+  });
+}
+
+/** Returns the engines that are installed. */
+export async function installedEngines(): Promise<EngineName[]> {
+  try {
+    await findK6();
+    return ["k6", "autocannon"];
+  } catch (error) {
+    if (error instanceof EngineProblem) return ["autocannon"];
+    throw error;
+  }
+}
+
+/** Number of loads to run at once, of the scenarios that wait more than they compute. */
+const maxConcurrentTrials = 4;
+
+/** Runs all trials, those of {@link exclusiveScenarios} one at a time, after the others. Returns the results in order. */
+export async function runLoadFaults(
+  trials: readonly LoadFaultTrial[],
+  openEnvironment: EnvironmentOpener,
+  onResult: (result: LoadFaultResult) => void = () => {},
+): Promise<LoadFaultResult[]> {
+  const done = new Map<LoadFaultTrial, LoadFaultResult>();
+  const runEach = async (waiting: Iterable<LoadFaultTrial>): Promise<void> => {
+    for (const trial of waiting) {
+      const result = await runUntilDetected(trial, openEnvironment);
+      done.set(trial, result);
+      onResult(result);
+    }
+  };
+  const isExclusive = ({ trial }: LoadFaultTrial): boolean => exclusiveScenarios.has(trial.scenario.name);
+  const concurrent = trials.filter((each) => !isExclusive(each)).values();
+  await Promise.all(Array.from({ length: maxConcurrentTrials }, () => runEach(concurrent)));
+  await runEach(trials.filter(isExclusive));
+  return trials.flatMap((trial) => done.get(trial) ?? []);
+}
+
+/** Maximum number of loads that a trial may send. A race does not show in every load, least on a busy machine. */
+const maxLoads = 6;
+
+/** Runs a trial. Repeats it while the load proves nothing or the fault does not show. Any finding ends the trial. */
+async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
+  for (let load = 1; ; load += 1) {
+    const result = await runTrial(trial, openEnvironment);
+    const isMissed = result.found.length === 0 && (result.problem !== null || trial.finds.length > 0);
+    if (!isMissed || load >= maxLoads) return result;
+  }
+}
+
+async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
+  const environment =
+    result.fault === null
+      ? openEnvironment([])
+      : withShortDeliveryWait(openEnvironment([{ kind: "fault", name: result.fault }]));
+  try {
+    if (result.fault !== null) await waitForTimeInMinute(result.trial);
+    const beganMs = performance.now();
+    const outcome = await sendLoneTrial(result.trial, environment);
+    return { ...result, ...findingsOf(outcome), seconds: (performance.now() - beganMs) / 1000 };
+  } finally {
+    await environment.close();
+  }
+}
+
+/** Sends one load and judges it, without a limit on requests and without reports of progress. */
+export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
+  const [result] = await runTrials({
+    trials: [trial],
+    started: new Date(),
+    environment,
+    engines: { k6: runK6, autocannon: runAutocannon },
+    missingEngine: () => null,
+    segments: 1,
+    dashboardOf: () => null,
+    knownRequestCount: () => null,
+    maxRequests: Number.POSITIVE_INFINITY,
+    messages: coreMessages,
+    signal: new AbortController().signal,
+    onTrial: () => {},
+    onWait: () => {},
+    onProgress: () => {},
+    onResult: () => {},
+    maxConnections: 0,
+    onDeath: () => {},
+  });
+  return result;
+}
+
+/** Minimum time left in the minute when a load starts. Across its end, a server may admit two minutes' requests. */
+const minTimeLeftMs = 6000;
+
+async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void> {
+  if (scenario.speed(referenceTiers[tier]) !== 1) return;
+  const leftMs = minuteMs - (Date.now() % minuteMs);
+  if (leftMs < minTimeLeftMs) await sleep(leftMs);
+}
+
+/** How long a load waits for deliveries. A short wait is enough, because the fault loses deliveries for good. */
+const deliveryWaitMs = 4000;
+
+function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {
+  return {
+    ...environment,
+    setUp: async (trial) => {
+      const stage = await environment.setUp(trial);
+      return { ...stage, instrumentation: { ...stage.instrumentation, deliveryTimeoutMs: deliveryWaitMs } };
+    },
+  };
+}
+
+function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "found" | "problem"> {
+  switch (outcome?.kind) {
+    case "judged": {
+      const broken = outcome.findings.flatMap((finding): BrokenClaim[] => {
+        if (finding.kind !== "breach") return [];
+        const { clause, check, expected, actual } = finding;
+        return [{ claim: clause ?? check.split("/").slice(0, 2).join("/"), expected, actual }];
+      });
+      return {
+        found: [...new Map(broken.map((each) => [each.claim, each])).values()].toSorted((a, b) =>
+          a.claim.localeCompare(b.claim),
+        ),
+        problem: outcome.validity.invalid,
+      };
+    }
+    case "skipped":
+      return { found: [], problem: outcome.reason };
+    case "broken":
+      return { found: [], problem: outcome.error };
+    case undefined:
+      return { found: [], problem: "nothing was sent" };
+  }
+}
+
+/** Describes each difference between the findings of a load and those that its plan demands; empty for none. */
+export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
+  return [
+    ...(problem === null ? [] : [`did not run: ${problem}`]),
+    ...finds.filter((claim) => found.every((each) => each.claim !== claim)).map((claim) => `does not find ${claim}`),
+    ...found
+      .filter(({ claim }) => !finds.includes(claim) && !mayFind.includes(claim))
+      .map(({ claim, expected, actual }) => `finds ${claim} as well: expected ${expected}; ${actual}`),
+  ];
+}

@@ -3,11 +3,10 @@ import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { probesOf } from "../../run/judge/check.ts";
 import { isExchange, resultsByProbe } from "../../run/judge/judge-evidence.ts";
-import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
-import { coreMessages, withSmallTiers } from "../trial.ts";
-import type { CleanRun } from "./clean-run.ts";
+import { coreMessages, runUnbounded, withSmallTiers } from "../trial.ts";
+import type { CleanRun } from "./mutant.ts";
 import { representativeIds } from "./mutation-sites.ts";
 
 /** Runs the suites against the reference server with these variants. */
@@ -26,13 +25,7 @@ export async function cleanRunWith(source: string, variants: readonly Patch[]): 
  * @throws {Error} if nothing could be judged
  */
 export async function cleanRunOf(source: string, target: Target): Promise<CleanRun> {
-  const result = await runSuites({
-    target,
-    suites,
-    maxRequests: Number.POSITIVE_INFINITY,
-    maxWaitMs: 2000,
-    signal: new AbortController().signal,
-  });
+  const result = await runUnbounded(target, suites, { maxWaitMs: 2000 });
   if (result.kind !== "judged") throw new Error(`${source}: ${coreMessages.reason(result.sentence)}`);
   return reducedRun({
     source,

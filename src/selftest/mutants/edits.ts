@@ -7,10 +7,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/**
- * Returns a copy of an exchange with changes to its response. The copy is a new object, because results are cached by
- * the identity of the exchange.
- */
+/** Returns a copy of an exchange with changes to its response. A new object, because caches use its identity. */
 export const withResponse = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
@@ -50,8 +47,8 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 export type JsonPath = readonly (string | number)[];
 
 /**
- * Returns the paths of all values that a path of the document's tables (src/spec/fields.ts) selects. In `path`, `[]`
- * stands for each item of an array, `*` for each value of a map. Absent values have no path.
+ * Returns the paths of all values that a path of src/spec/fields.ts selects. In `path`, `[]` stands for each item of an
+ * array, `*` for each value of a map.
  */
 export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
@@ -72,9 +69,7 @@ export function valueAt(value: unknown, steps: JsonPath): unknown {
   return current;
 }
 
-/**
- * Returns a copy of a JSON value in which the value at a path is replaced. `undefined` removes a member of an object.
- */
+/** Returns a copy of a JSON value with another value at a path. `undefined` removes a member of an object. */
 export function replaceAt(value: unknown, steps: JsonPath, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;
@@ -100,6 +95,14 @@ export interface JsonStyle {
 }
 
 export const plainJson: JsonStyle = { isReversed: false, hasFractions: false, isEscaped: false, isSpaced: false };
+
+/** Styles of the same JSON value, each by its description. */
+export const otherJsonStyles: Readonly<Record<string, JsonStyle>> = {
+  "keys in another order": { ...plainJson, isReversed: true },
+  "integers as `1.0`": { ...plainJson, hasFractions: true },
+  "JSON with escapes": { ...plainJson, isEscaped: true },
+  "JSON with white space": { ...plainJson, isSpaced: true },
+};
 
 /** Writes a JSON value. */
 export function jsonText(value: unknown, style: JsonStyle = plainJson): string {

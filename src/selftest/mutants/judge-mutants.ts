@@ -5,7 +5,7 @@ import { type Judgement, type ProbeResults, judgeEvidence } from "../../run/judg
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { suites } from "../../suites/all.ts";
-import type { CleanRun } from "./clean-run.ts";
+import type { CleanRun } from "./mutant.ts";
 import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
@@ -25,21 +25,15 @@ export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
   readonly status: MutantStatus;
-  /**
-   * The checks whose outcome differs from that of the clean run, with their texts. Empty if the mutant has the expected
-   * status.
-   */
+  /** Texts of the checks whose outcome has changed. Empty if the mutant has the expected status. */
   readonly changes: readonly string[];
   /** For an illegal mutant: red clauses that do not cover its change. */
   readonly alsoRed: readonly string[];
-  /**
-   * Whether the mutant was judged by every check that reads the changed evidence, not only by those of covering
-   * clauses.
-   */
+  /** Whether every check that reads the changed evidence judged the mutant, not only those of covering clauses. */
   readonly isWhole: boolean;
 }
 
-/** A clean run, the outcome of each check, and for each exchange or delivery the probes whose evidence contains it. */
+/** A clean run with the outcome of each check. */
 export interface JudgedCleanRun {
   readonly run: CleanRun;
   readonly probesById: ProbesByEvidenceId;
@@ -86,8 +80,8 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 const maxBatchSize = 20;
 
 /**
- * Judges legal mutants in batches, because nearly all of them change no outcome. If a batch changes an outcome, judges
- * its mutants one by one. Mutants of a batch change different responses, so none hides another's effect.
+ * Judges legal mutants in batches, because nearly all change no outcome. If a batch changes one, judges its mutants one
+ * by one. Mutants of a batch change different responses, so none hides another's effect.
  */
 export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
@@ -111,10 +105,7 @@ function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replac
   return { results, probes };
 }
 
-/**
- * Judges changed evidence, by the checks that `isMeant` accepts. Returns the judgements that differ from those of the
- * clean run.
- */
+/** Judges changed evidence by the checks that `isMeant` accepts. Returns the judgements that have changed. */
 const changedJudgements = (
   { outcomes }: JudgedCleanRun,
   { results, probes }: MutatedEvidence,
@@ -170,10 +161,7 @@ function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mut
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/**
- * Whether a changed outcome of a legal mutant is a defect of the checks: a failure, a warning, or a skipped `must`
- * clause. Other changes, such as a note, are allowed.
- */
+/** Whether a changed outcome of a legal mutant is a defect: a failure, a warning, or a skipped `must` clause. */
 function isFalseAlarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (

@@ -75,10 +75,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/**
- * Returns the path at which an endpoint's own fields begin: the top of the body, `data`, or `data.result`. Chooses the
- * path with the most fields of `names`.
- */
+/** Returns the path with the most fields of `names`: the top of the body, `data`, or `data.result`. */
 function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   const candidates: readonly JsonPath[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
@@ -137,17 +134,11 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/**
- * Names a delivery for reports. First attempts have a name of their own, because a sender may begin with a ping, to
- * which other rules apply.
- */
+/** Names a delivery for reports. First attempts have their own name, because a sender may begin with a ping. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/**
- * Replaces the body of a delivery. Keeps `computedSignature`, with which checks compare the signature, so that only the
- * body is wrong.
- */
+/** Replaces the body of a delivery. Keeps `computedSignature`, so that checks accept the signature. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

@@ -1,6 +1,20 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
+import type { ConfiguredPaths } from "../../spec/endpoints.ts";
+
+/** The evidence of a run against a correct server. Each mutant changes one part of it. */
+export interface CleanRun {
+  /** Name of the tested server in reports, such as "form B". */
+  readonly source: string;
+  readonly results: ProbeResults;
+  readonly exchanges: readonly Exchange[];
+  readonly deliveries: readonly Delivery[];
+  /** Names of the keys that are valid and have no restrictions. */
+  readonly validKeys: readonly string[];
+  readonly paths: ConfiguredPaths;
+}
 
 /** The exchanges and deliveries to put in place of others, by id; `null` removes a delivery. */
 export interface Replacement {
@@ -8,17 +22,10 @@ export interface Replacement {
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
 }
 
-/**
- * Whether a change breaks the document.
- *
- * - `illegal`: it does, and a clause must turn red.
- * - `legal`: the document allows the change, and no outcome may change.
- */
-type MutantKind = "illegal" | "legal";
-
 /** A change of the evidence of a clean run, as if the server had behaved differently. */
 export interface Mutant {
-  readonly kind: MutantKind;
+  /** `illegal`: the change breaks the document, and a clause must turn red. `legal`: no outcome may change. */
+  readonly kind: "illegal" | "legal";
   /** The kind of change, such as "a required field is left out". */
   readonly operator: string;
   /** The changed message: an endpoint and a status, `stream events`, or `deliveries`. */
@@ -27,10 +34,7 @@ export interface Mutant {
   readonly subject: string;
   /** Id of the first exchange or delivery that is changed. */
   readonly id: string;
-  /**
-   * The clauses that speak about the changed part, by the document's tables. For an illegal mutant, one of them must
-   * turn red.
-   */
+  /** The clauses that cover the change. For an illegal mutant, one of them must turn red. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }

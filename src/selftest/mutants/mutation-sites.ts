@@ -5,7 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { type AllSamples, allSamples } from "../../suites/headers/probes.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
-import type { CleanRun } from "./clean-run.ts";
+import type { CleanRun } from "./mutant.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
 /** A response that mutants change. It stands for all similar responses of the run. */
@@ -20,10 +20,7 @@ export interface MutationSite {
   readonly name: string;
 }
 
-/**
- * Returns one response of each kind: the first with the same endpoint, status, kind of key, agent, shape of the request
- * and state of the key.
- */
+/** Returns one response of each kind: endpoint, status, key, agent, shape of the request and state of the key. */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {
@@ -102,10 +99,7 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/**
- * Describes the state of the key at the request: `used up`, `beside others` (other requests were in flight), or
- * `alone`.
- */
+/** Describes the state of the key: `used up`, `beside others` (with requests in flight), or `alone`. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

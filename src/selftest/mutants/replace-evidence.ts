@@ -36,8 +36,8 @@ function idsIn(value: unknown): Iterable<string> {
 }
 
 /**
- * For each part inside an object or array: the names of the members (or indexes of the items) that hold it, by the
- * part's id. Cached, because thousands of mutants replace parts of the same run.
+ * Maps the id of each part inside an object or array to the members that hold it. Cached, because thousands of mutants
+ * replace parts of the same run.
  */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
@@ -50,10 +50,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/**
- * Returns the results of probes with some parts of the evidence replaced. Objects in which nothing changes stay the
- * same objects, so that caches keep working.
- */
+/** Returns the results of probes with parts replaced. Unchanged objects stay the same, so that caches keep working. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,

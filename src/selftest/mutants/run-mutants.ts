@@ -3,14 +3,13 @@ import { startWorker } from "../../base/spawn-module.ts";
 import { seededNumbers, shuffled } from "../../base/statistics/random.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
+import type { CleanRun } from "./mutant.ts";
 import { type MutantTrial, judgeCleanRun, tryLegalMutants, tryMutant } from "./judge-mutants.ts";
 import { type MutableMessage, bodyMessage, deliveryMessage, eventMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
 import { type MutationSite, mutationSites } from "./mutation-sites.ts";
-import { acrossDeliveries } from "./operators/across-deliveries.ts";
-import { acrossResponses } from "./operators/across-responses.ts";
+import { acrossDeliveries, acrossResponses } from "./operators/across.ts";
 import {
   bodyMutants,
   contentTypeMutants,
@@ -37,10 +36,7 @@ export interface MutantsShare extends MutantSelection {
   readonly of: number;
 }
 
-/**
- * Runs the suites against all correct servers at once, because runs mostly wait. Then tries the mutants in worker
- * threads, one for each core.
- */
+/** Runs the suites against all correct servers. Then tries the mutants in worker threads, one for each core. */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(cleanServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
@@ -60,10 +56,7 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/**
- * One in this many illegal mutants is judged by all checks that read the changed evidence, to count side effects: red
- * clauses that do not cover the change.
- */
+/** One in this many illegal mutants is judged by all checks, to count red clauses that do not cover the change. */
 const fullyJudgedInterval = 20;
 
 /** Tries one share of the mutants of clean runs. */
@@ -100,10 +93,7 @@ export interface CleanServer {
   readonly name: string;
   /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /**
-   * Whether to try a mutant of this server. With variants, only mutants that differ from those of the plain reference
-   * server.
-   */
+  /** Whether to try a mutant: those of a server with variants must differ from those of the plain server. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 

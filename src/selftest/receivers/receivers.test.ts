@@ -4,8 +4,7 @@ import { breachOutcomeByLevel } from "../../spec/clause.ts";
 import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { suitesOfParty } from "../../suites/all.ts";
-import type { ReceiverBehaviour } from "./behaviour.ts";
-import { receiverFaults, receiverVariants } from "./faults.ts";
+import { type ReceiverBehaviour, receiverFaults, receiverVariants } from "./faults.ts";
 import { clausesWith, judgeReceiverAt, quickSuites } from "./testing/judge-receiver.ts";
 import { serveReceiver } from "./testing/serve-receiver.ts";
 

@@ -2,7 +2,7 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A property of requests, such as the length of the body, that is none of the dimensions in src/spec/dimensions.ts. */
+/** A property of requests, such as the length of the body, that is no dimension of src/spec/dimensions.ts. */
 export interface ExtraProperty {
   readonly class: string;
   readonly description: string;
@@ -28,10 +28,7 @@ export interface Condition {
   readonly numberRule: NumberRule | null;
 }
 
-/**
- * Creates a test for requests that meet a condition. The test counts these requests for the number rule, so each run
- * needs a new test.
- */
+/** Creates a test for requests that meet a condition. It counts them for the number rule, so each run needs its own. */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
   {
@@ -74,71 +71,66 @@ const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].me
 const hasNoRemaining = ({ state, key }: DimensionValues): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
+/** Creates a property that, by default, requests to all endpoints can have. */
+const property = (
+  group: string,
+  description: string,
+  matches: ExtraProperty["matches"],
+  { on = null, excludes = () => false }: Partial<Pick<ExtraProperty, "on" | "excludes">> = {},
+): ExtraProperty => ({ class: group, on, excludes, description, matches });
+
 const parityOf = (
   what: string,
   numberOf: (traits: RequestTraits) => number | null,
-  on: ExtraProperty["on"] = null,
-  excludes: ExtraProperty["excludes"] = () => false,
+  where: Partial<Pick<ExtraProperty, "on" | "excludes">> = {},
 ): ExtraProperty[] =>
-  [0, 1].map((rest) => ({
-    class: what,
-    on,
-    excludes,
-    description: `${what} is ${rest === 0 ? "even" : "odd"}`,
-    matches: (traits) => {
+  [0, 1].map((rest) => {
+    const matches = (traits: RequestTraits): boolean => {
       const number = numberOf(traits);
       return number !== null && number % 2 === rest;
-    },
-  }));
+    };
+    return property(what, `${what} is ${rest === 0 ? "even" : "odd"}`, matches, where);
+  });
 
 const headerProperty = (
   description: string,
   matches: ExtraProperty["matches"],
   on: ExtraProperty["on"] = null,
-): ExtraProperty => ({
-  class: "a header's value",
-  on,
-  excludes: () => false,
-  description,
-  matches,
-});
+): ExtraProperty => property("a header's value", description, matches, { on });
 
 /** A body that is long, or not ASCII. Only bodies with a query are, and only those to agents that answer soon. */
-const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty => ({
-  class: "the length of the body",
-  on: ["invoke", "stream"],
-  excludes: ({ agent }) => agent !== undefined && takesPlainFieldsOnly(agent),
-  description,
-  matches,
-});
-
-const secondQuarters = [0, 1, 2, 3].map((quarter): ExtraProperty => ({
-  class: "the second of the minute",
-  on: null,
-  excludes: () => false,
-  description: `second ${quarter * 15} to ${quarter * 15 + 14} of the minute`,
-  matches: ({ second }) => second !== null && Math.floor(second / 15) === quarter,
-}));
+const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty =>
+  property("the length of the body", description, matches, {
+    on: ["invoke", "stream"],
+    excludes: ({ agent }) => agent !== undefined && takesPlainFieldsOnly(agent),
+  });
 
 /** Properties of requests that are not among the dimensions. */
 export const extraProperties: readonly ExtraProperty[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
-  ...secondQuarters,
-  ...parityOf("the length of the body", ({ bodyLength }) => (bodyLength === 0 ? null : bodyLength), postEndpoints),
+  ...[0, 1, 2, 3].map((quarter) =>
+    property(
+      "the second of the minute",
+      `second ${quarter * 15} to ${quarter * 15 + 14} of the minute`,
+      ({ second }) => second !== null && Math.floor(second / 15) === quarter,
+    ),
+  ),
+  ...parityOf("the length of the body", ({ bodyLength }) => bodyLength || null, { on: postEndpoints }),
   unusualBodyProperty("a body of at least 60 bytes", ({ bodyLength }) => bodyLength >= 60),
   unusualBodyProperty("a body of at least 200 bytes", ({ bodyLength }) => bodyLength >= 200),
   unusualBodyProperty(
     "a body that is not ASCII",
     ({ bodyHasOnlyAscii, bodyLength }) => bodyLength > 0 && !bodyHasOnlyAscii,
   ),
-  ...parityOf("the requests that are left", ({ remaining }) => remaining, null, hasNoRemaining),
-  ...[3, 7].map((divisor): ExtraProperty => ({
-    class: "the requests that are left",
-    on: null,
-    excludes: hasNoRemaining,
-    description: `the requests that are left can be divided by ${divisor}`,
-    matches: ({ remaining }) => remaining !== null && remaining > 0 && remaining % divisor === 0,
-  })),
+  ...parityOf("the requests that are left", ({ remaining }) => remaining, { excludes: hasNoRemaining }),
+  ...[3, 7].map((divisor) =>
+    property(
+      "the requests that are left",
+      `the requests that are left can be divided by ${divisor}`,
+      ({ remaining }) => remaining !== null && remaining > 0 && remaining % divisor === 0,
+      { excludes: hasNoRemaining },
+    ),
+  ),
   headerProperty("Accept names JSON", ({ accept }) => accept.includes("json")),
   headerProperty("Accept names an event stream", ({ accept }) => accept.includes("event-stream"), ["stream"]),
   headerProperty(

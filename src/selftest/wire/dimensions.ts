@@ -6,16 +6,10 @@ import type { RequestTraits } from "./message.ts";
 /** Values of a request, at most one for each dimension, such as `{ endpoint: "health", key: "wrong" }`. */
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
-/**
- * The dimensions that conditions use. The method is not among them, because the document does not say how a server
- * responds to an undocumented method.
- */
+/** The dimensions that conditions use. The document does not say how a server responds to an undocumented method. */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/**
- * The values of a dimension that a condition may have. `none` is not among them, because it means that the dimension
- * does not apply.
- */
+/** The values of a dimension that a condition may have. `none` means that the dimension does not apply. */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
@@ -27,10 +21,7 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/**
- * The endpoints that get the first or the second request of some key of a tier, and answer with a success. A key has
- * only one request of each age, so no other endpoint gets one.
- */
+/** The endpoints that answer the first or the second request of some key of a tier with a success. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
@@ -62,10 +53,7 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
   );
 
-/**
- * Whether an age is possible with the other values. The age says how often the request's key was used before. A
- * rejected key has none.
- */
+/** Whether an age (how often the key was used before) is possible with the other values. A rejected key has none. */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
@@ -124,10 +112,7 @@ const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] sat
 
 export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
-/**
- * Returns the response that the document prescribes for a request with these values. If a dimension has no value,
- * assumes the value of a plain valid request.
- */
+/** Returns the response that the document prescribes. A dimension without a value has that of a valid request. */
 export function prescribedResponse(
   endpoint: EndpointName,
   { key, agent, body, state, page }: DimensionValues,

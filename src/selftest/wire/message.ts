@@ -1,13 +1,9 @@
+import { changeHeader } from "../mutants/edits.ts";
+import type { Header } from "../../evidence/exchange.ts";
 import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
-/** A header as sent. */
-export type WireHeader = readonly [name: string, value: string];
-
-/**
- * The properties of a request and its response head that conditions test. Plain data, because it is sent to other
- * threads.
- */
+/** The properties of a request and its response head that conditions test. Plain data, so that threads can get it. */
 export interface RequestTraits {
   /** `null` for a path or a method that the document does not define. */
   readonly endpoint: EndpointName | null;
@@ -31,7 +27,7 @@ export interface RequestTraits {
 /** A complete response. */
 export interface WireResponse {
   readonly status: number;
-  readonly headers: readonly WireHeader[];
+  readonly headers: readonly Header[];
   readonly body: Buffer;
 }
 
@@ -44,9 +40,6 @@ export interface WireEvent {
   readonly data: string;
 }
 
-export const headerIn = (headers: readonly WireHeader[], name: string): string | null =>
-  headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? null;
-
 /** Replaces the value of a header by other values. Without other values, removes the header. */
 export const withWireHeader = <T extends WireHead>(
   response: T,
@@ -54,13 +47,5 @@ export const withWireHeader = <T extends WireHead>(
   change: (value: string) => readonly string[],
 ): T => ({
   ...response,
-  headers: response.headers.flatMap(([spelled, value]): WireHeader[] =>
-    spelled.toLowerCase() === name.toLowerCase() ? change(value).map((each) => [spelled, each]) : [[spelled, value]],
-  ),
-});
-
-/** Adds a header at the end. */
-export const withMoreHeader = <T extends WireHead>(response: T, header: WireHeader): T => ({
-  ...response,
-  headers: [...response.headers, header],
+  headers: changeHeader(response.headers, name, change),
 });

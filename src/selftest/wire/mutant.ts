@@ -65,10 +65,7 @@ const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues
   "no success": { key: "other address" },
 };
 
-/**
- * Adds the values that the mutation needs to those of a condition. For requests with all these values, the document
- * prescribes the response that the mutation changes.
- */
+/** Adds to a condition the values for which the document prescribes the response that the mutation changes. */
 function completeValues(
   values: DimensionValues,
   { prescribed, requires }: Mutation,
@@ -85,9 +82,7 @@ function completeValues(
   return { ...cause, ...creation, ...requires, ...values, endpoint };
 }
 
-/**
- * The endpoints where the document prescribes the response that the mutation changes, for requests with these values.
- */
+/** Returns the endpoints at which a mutation can change responses to requests with these values. */
 const possibleEndpoints = (values: DimensionValues, mutation: Mutation): EndpointName[] =>
   mutation.endpoints.filter((endpoint) => {
     if (values.endpoint !== undefined && values.endpoint !== endpoint) return false;
@@ -104,10 +99,7 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
   return item;
 };
 
-/**
- * The numbers of values that a condition may have, the endpoint included. A number that is listed more often is drawn
- * more often.
- */
+/** The numbers of values that a condition may have. A number that is listed more often is drawn more often. */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
 /** The values that a mutation requires, with the endpoint if the mutation applies to only one. */
@@ -115,10 +107,7 @@ function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/**
- * Draws values that one request can have at once, and with which the mutation can apply. After 200 failures, returns
- * only the values that the mutation requires.
- */
+/** Draws values with which the mutation can apply; after 200 failures, only those that the mutation requires. */
 function drawValues(mutation: Mutation, size: number, numbers: () => number): DimensionValues {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = requiredValues(mutation);

@@ -1,9 +1,16 @@
+import { memoizeByObject } from "../../base/memoize.ts";
+import type { Header } from "../../evidence/exchange.ts";
+import { probesOf, type Suite } from "../../run/judge/check.ts";
+import type { CoverageMatrix } from "../../run/judge/coverage.ts";
+import type { Need } from "../../run/plan/needs.ts";
+import type { Probe, ProbeContext, TierProbeContext } from "../../run/probe.ts";
+import type { Client, SendOptions } from "../../run/send/client.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import { headerOf } from "../mutants/edits.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
-import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
-import { coreMessages } from "../trial.ts";
-import { headerIn, type RequestTraits } from "./message.ts";
-import { markedSuites, probeHeader } from "./marked-suites.ts";
+import { coreMessages, runUnbounded } from "../trial.ts";
+import { type RequestTraits } from "./message.ts";
 import { startWireProxy } from "./proxy.ts";
 
 /** The requests of a complete run against a correct server, in the order in which their responses began. */
@@ -28,16 +35,10 @@ export async function takeProfile(): Promise<Profile> {
   const embedded = await startEmbedded();
   const requests: ProfiledRequest[] = [];
   const proxy = await startWireProxy(embedded.target, null, (traits, { headers }) => {
-    requests.push({ traits, instance: headerIn(headers, probeHeader) });
+    requests.push({ traits, instance: headerOf(headers, probeHeader) });
   });
   try {
-    const result = await runSuites({
-      target: proxy.target,
-      suites: markedSuites(suites),
-      maxRequests: Number.POSITIVE_INFINITY,
-      maxWaitMs: 0,
-      signal: new AbortController().signal,
-    });
+    const result = await runUnbounded(proxy.target, markedSuites(suites));
     if (result.kind !== "judged") throw new Error(coreMessages.reason(result.sentence));
     const red = result.judgements.filter(({ finding }) => finding.kind === "breach" || finding.kind === "error");
     if (red.length > 0) throw new Error(`red without any change: ${red.map(({ check }) => check.id).join(", ")}`);
@@ -51,3 +52,92 @@ export async function takeProfile(): Promise<Profile> {
     await embedded.close();
   }
 }
+
+/** The header in which a request names its probe, so that the proxy can record which probe sent it. */
+export const probeHeader = "x-selftest-probe";
+
+/** The name of a probe. For a tier probe, the name and the tier. */
+export const probeInstance = (probe: string, tier: string | null): string =>
+  tier === null ? probe : `${probe} | ${tier}`;
+
+/** Replaces every probe of the suites. A probe that occurs several times is replaced by the same object. */
+function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
+  return all.map(({ title, checks }) => ({
+    title,
+    checks: checks.map((check) => ({
+      ...check,
+      on: Object.fromEntries(Object.entries(probesOf(check.on)).map(([name, probe]) => [name, replace(probe)])),
+      also: check.also.map(replace),
+      ...(check.companions === undefined ? {} : { companions: check.companions.map(replace) }),
+      matrix: withProbeOf(check.matrix, replace),
+    })),
+  }));
+}
+
+function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => Probe): CoverageMatrix | null {
+  const probe = matrix?.coverageProbe ?? null;
+  if (matrix === null || probe === null) return matrix;
+  return { ...matrix, coverageProbe: replace(probe) as NonNullable<CoverageMatrix["coverageProbe"]> };
+}
+
+/** Makes each probe name itself in a header of its requests. */
+export function markedSuites(all: readonly Suite[]): Suite[] {
+  const marked = memoizeByObject((probe: Probe): Probe => {
+    const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };
+    if (probe.per === "target")
+      return {
+        ...probe,
+        ...after,
+        run: (context: ProbeContext<Need>) =>
+          probe.run({ ...context, client: markedClient(context.client, probe.name) }),
+      };
+    return {
+      ...probe,
+      ...after,
+      run: (context: TierProbeContext<Need>) =>
+        probe.run({ ...context, client: markedClient(context.client, probeInstance(probe.name, context.tested.tier)) }),
+    };
+  });
+  return withProbes(all, marked);
+}
+
+function markedClient(client: Client, mark: string): Client {
+  const withMark = (options: SendOptions = {}): SendOptions => ({
+    ...options,
+    headers: (): readonly Header[] => [
+      ...(typeof options.headers === "function" ? options.headers() : (options.headers ?? [])),
+      [probeHeader, mark],
+    ],
+  });
+  return {
+    key: client.key,
+    as: (key) => markedClient(client.as(key), mark),
+    begin: (onAdmitted) => markedClient(client.begin(onAdmitted), mark),
+    since: (requirements) => markedClient(client.since(requirements), mark),
+    send: (method, path, options) => client.send(method, path, withMark(options)),
+    open: (method, path, options) => client.open(method, path, withMark(options)),
+    sample: (method, path, options) => client.sample(method, path, withMark(options)),
+    invoke: (agent, body, options) => client.invoke(agent, body, withMark(options)),
+    stream: (agent, body, options) => client.stream(agent, body, withMark(options)),
+    health: (agent, options) => client.health(agent, withMark(options)),
+    bodyToSend: client.bodyToSend,
+  };
+}
+
+/** Makes tier probes skip the tiers that are not selected. */
+export function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
+  const selected = memoizeByObject((probe: Probe): Probe => {
+    if (probe.per === "target") return probe;
+    return {
+      ...probe,
+      run: (context: TierProbeContext<Need>) => {
+        if (isSelected(probeInstance(probe.name, context.tested.tier))) return probe.run(context);
+        throw new SkipError("this tier is not selected");
+      },
+    };
+  });
+  return withProbes(all, selected);
+}
+
+/** The name of a probe, without the tier. */
+export const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");

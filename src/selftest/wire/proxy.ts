@@ -1,12 +1,13 @@
+import type { Header } from "../../evidence/exchange.ts";
+import { headerOf } from "../mutants/edits.ts";
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Target } from "../../target/target.ts";
-import { eventRewriter } from "./event-text.ts";
-import { headerIn, type RequestTraits, type WireHead, type WireHeader, type WireResponse } from "./message.ts";
-import type { Mutation, Upstream } from "./mutations/mutation.ts";
+import { eventRewriter, type Mutation, type Upstream } from "./mutations/mutation.ts";
+import { type RequestTraits, type WireHead, type WireResponse } from "./message.ts";
 import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
 
 /** The change that a proxy makes to some responses. */
@@ -140,7 +141,7 @@ async function answer(
     count(await how.of(traits, upstream));
     return relayStream(source, head, outgoing);
   }
-  const isStream = (headerIn(head.headers, "Content-Type") ?? "").includes("event-stream");
+  const isStream = (headerOf(head.headers, "Content-Type") ?? "").includes("event-stream");
   if (how.kind === "events" || how.kind === "stream text") {
     if (!isStream) return relayStream(source, head, outgoing);
     const rewrite =
@@ -167,7 +168,7 @@ async function relayStream(
   outgoing: ServerResponse,
   rewrite: ((text: string | null) => string) | null = null,
 ): Promise<void> {
-  begin(outgoing, head, rewrite === null ? headerIn(pairsOf(source.rawHeaders), "Content-Length") : null);
+  begin(outgoing, head, rewrite === null ? headerOf(pairsOf(source.rawHeaders), "Content-Length") : null);
   outgoing.flushHeaders();
   const decoder = new TextDecoder();
   for await (const piece of source as AsyncIterable<Buffer>) {
@@ -241,7 +242,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
   };
 }
 
-const withKey = (headers: readonly WireHeader[], key: string): WireHeader[] => [
+const withKey = (headers: readonly Header[], key: string): Header[] => [
   ...headers.filter(([name]) => name.toLowerCase() !== "authorization"),
   ["Authorization", `Bearer ${key}`],
 ];
@@ -257,8 +258,8 @@ async function bodyOf(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-function pairsOf(raw: readonly string[]): WireHeader[] {
-  const pairs: WireHeader[] = [];
+function pairsOf(raw: readonly string[]): Header[] {
+  const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? "", raw[at + 1] ?? ""]);
   return pairs;
 }

@@ -1,3 +1,5 @@
+import type { Header } from "../../evidence/exchange.ts";
+import { headerOf } from "../mutants/edits.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { referenceAgents } from "../../reference/agents.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
@@ -6,14 +8,14 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, tierNames } from "../../spec/tiers.ts";
 import { textKindOf } from "../../suites/coverage/requests.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { headerIn, type RequestTraits, type WireHead, type WireHeader } from "./message.ts";
+import { type RequestTraits, type WireHead } from "./message.ts";
 
 /** A request as the proxy has received it. */
 export interface WireRequest {
   readonly method: string;
   /** The path with its query. */
   readonly path: string;
-  readonly headers: readonly WireHeader[];
+  readonly headers: readonly Header[];
   readonly body: Buffer;
 }
 
@@ -80,12 +82,12 @@ function traitsOf(
 ): RequestTraits {
   const { key, values, ...traits } = own;
   const remaining = numberIn(head, headerNames.rateRemaining);
-  const date = Date.parse(headerIn(head.headers, "Date") ?? "");
+  const date = Date.parse(headerOf(head.headers, "Date") ?? "");
   const complete: DimensionValues = {
     ...values,
     key: key.kind === "temporary" && head.status === 401 ? "outlived" : key.kind,
     state: stateOf(own, head, holdsAllSlots),
-    age: use === null ? [] : ageOf(use, headerIn(head.headers, headerNames.rateReset)),
+    age: use === null ? [] : ageOf(use, headerOf(head.headers, headerNames.rateReset)),
   };
   const all = Object.keys(dimensions).map((name) => [name, [complete[name as Dimension] ?? []].flat()]);
   return {
@@ -100,9 +102,7 @@ function traitsOf(
 /** A minute, plus a second for rounding, because headers are in whole seconds. */
 const minuteSeconds = 61;
 
-/**
- * Returns the state of the key. No limit applies to health, so there only the headers show that requests are used up.
- */
+/** Returns the state of the key. For health, which has no limit, only the headers show that requests are used up. */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);
@@ -124,7 +124,7 @@ function ageOf(use: KeyUse, reset: string | null): string[] {
 }
 
 function numberIn(head: WireHead, name: string): number | null {
-  const text = headerIn(head.headers, name);
+  const text = headerOf(head.headers, name);
   return text === null || !/^\d+$/.test(text) ? null : Number(text);
 }
 
@@ -148,8 +148,8 @@ function ownTraits({ method, path, headers, body }: WireRequest, target: Target)
       ...(takesQuery && isObject(sent) ? fieldsOf(sent) : {}),
       ...(endpoint === "list" ? pageOf(new URLSearchParams(query)) : {}),
     },
-    accept: headerIn(headers, "Accept") ?? "",
-    contentType: headerIn(headers, "Content-Type") ?? "",
+    accept: headerOf(headers, "Accept") ?? "",
+    contentType: headerOf(headers, "Content-Type") ?? "",
     headerNames: headers.map(([name]) => name.toLowerCase()),
     bodyLength: body.length,
     bodyHasOnlyAscii: /^[\0-\x7F]*$/.test(text),
@@ -179,11 +179,11 @@ interface KeyFacts {
 
 const keyWithoutName = (kind: string): KeyFacts => ({ kind, name: null, slots: Number.POSITIVE_INFINITY });
 
-function keyOf(headers: readonly WireHeader[], query: string, { keys, tiers }: Target): KeyFacts {
-  const authorization = headerIn(headers, "Authorization");
+function keyOf(headers: readonly Header[], query: string, { keys, tiers }: Target): KeyFacts {
+  const authorization = headerOf(headers, "Authorization");
   if (authorization === null) {
-    if (headerIn(headers, "Cookie") !== null) return keyWithoutName("in a cookie");
-    if (headerIn(headers, "X-API-Key") !== null) return keyWithoutName("in another header");
+    if (headerOf(headers, "Cookie") !== null) return keyWithoutName("in a cookie");
+    if (headerOf(headers, "X-API-Key") !== null) return keyWithoutName("in another header");
     return keyWithoutName(query.includes("key=") ? "in the query" : "missing");
   }
   const text = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];

@@ -12,10 +12,7 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/**
- * Tells a worker which mutant to try next. The worker draws the mutant itself, because functions cannot be sent to
- * threads.
- */
+/** Tells a worker which mutant to draw and try: functions cannot be sent to threads. */
 export interface MutantRequest {
   readonly number: number;
 }
@@ -31,11 +28,7 @@ export interface WireSelection {
 /** Number of trials to run at once in one thread. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
-/**
- * Tries the mutants of a seed in worker threads. Returns the trials in the order of their numbers.
- *
- * @param onTrial called when a trial has ended, in any order
- */
+/** Tries the mutants of a seed in worker threads. Returns the trials in order; calls `onTrial` in any order. */
 export async function runWire(
   { seed, numbers }: WireSelection,
   onTrial: (trial: WireTrial) => void = () => {},

@@ -1,9 +1,7 @@
-import type { Check, Suite } from "../../run/judge/check.ts";
-import { probesOf } from "../../run/judge/check.ts";
-import type { Probe } from "../../run/probe.ts";
+import { type Check, type Suite, probesOf } from "../../run/judge/check.ts";
 import { suites } from "../../suites/all.ts";
-import { selectInstances, probeNameOf } from "./marked-suites.ts";
-import type { Profile } from "./profile.ts";
+import { probeNameOf, type Profile, selectInstances } from "./profile.ts";
+import type { Probe } from "../../run/probe.ts";
 
 /** A selection of checks. Selections with the same name are equal. */
 export interface CheckSelection {
@@ -88,10 +86,7 @@ function selectChecks(
 /** Maximum number of probes in the first selection, which is the cheapest. */
 const maxProbesInFirstTry = 3;
 
-/**
- * Returns the selections of checks with which to try a mutant, the cheapest first. `instances` are the probes whose
- * requests meet the mutant's condition.
- */
+/** Returns the selections with which to try a mutant, the cheapest first. `instances` are the probes that meet it. */
 export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -105,10 +100,7 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
   ];
 }
 
-/**
- * Returns the selection of checks for a legal mutant. No clause may turn red, so all checks run. If only heavy probes
- * send requests that meet the condition, the cheapest of them runs as well.
- */
+/** Returns nearly all checks for a legal mutant. If only heavy probes meet its condition, the cheapest runs as well. */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
   return instances.length > heavy.length

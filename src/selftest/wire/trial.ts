@@ -1,9 +1,8 @@
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
-import { formatBreach } from "../../run/judge/finding.ts";
-import { runSuites } from "../../run/run.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { coreMessages } from "../trial.ts";
+import { coreMessages, describeFinding, runUnbounded, shortDeadlines } from "../trial.ts";
 import { conditionMatcher } from "./conditions.ts";
 import { endpointsOfMutant, type WireMutant } from "./mutant.ts";
 import type { Profile } from "./profile.ts";
@@ -132,14 +131,7 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
   try {
-    const result = await runSuites({
-      target: proxy.target,
-      suites: part.suites,
-      maxRequests: Number.POSITIVE_INFINITY,
-      maxWaitMs: 0,
-      signal: new AbortController().signal,
-      deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
-    });
+    const result = await runUnbounded(proxy.target, part.suites, { deadlines: shortDeadlines });
     return { changed: proxy.counts.changed, ...redOf(result) };
   } finally {
     await proxy.close();
@@ -152,24 +144,17 @@ function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
     // The run stopped early, because the server looks like another API or refuses every key. This counts as a failed
     // must check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
-  const red = result.judgements.flatMap(({ check, instance, finding }) =>
-    finding.kind === "breach"
-      ? [
-          {
-            level: clauseOf(check.clause).level,
-            id: check.id,
-            text: `${check.id}${instance === null ? "" : ` (${instance})`}: ${formatBreach(finding)}`,
-          },
-        ]
-      : [],
-  );
-  const ofLevel = (wanted: string): Map<string, string> =>
-    new Map(red.filter(({ level }) => level === wanted).map(({ id, text }) => [id, text]));
+  const found = (kind: Judgement["finding"]["kind"]) =>
+    result.judgements.filter(({ finding }) => finding.kind === kind);
+  const redOfLevel = (level: string): Map<string, string> =>
+    new Map(
+      found("breach")
+        .filter(({ check }) => clauseOf(check.clause).level === level)
+        .map((each) => [each.check.id, describeFinding(each)]),
+    );
   return {
-    musts: ofLevel("must"),
-    shoulds: ofLevel("should"),
-    errors: result.judgements.flatMap(({ check, finding }) =>
-      finding.kind === "error" ? [`${check.id}: ${finding.reason}`] : [],
-    ),
+    musts: redOfLevel("must"),
+    shoulds: redOfLevel("should"),
+    errors: found("error").map(describeFinding),
   };
 }

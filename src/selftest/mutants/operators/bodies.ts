@@ -1,16 +1,8 @@
+import { otherJsonStyles } from "../edits.ts";
 import { getPath } from "../../../base/json.ts";
 import { bodyJson, bodyText, type Header } from "../../../evidence/exchange.ts";
 import { errorCodes } from "../../../spec/errors.ts";
-import {
-  type JsonStyle,
-  withResponse,
-  replaceAt,
-  headerOf,
-  plainJson,
-  withHeader,
-  withJson,
-  withText,
-} from "../edits.ts";
+import { withResponse, replaceAt, headerOf, withHeader, withJson, withText } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
@@ -63,16 +55,9 @@ export function contentTypeMutants({ exchange, endpoint, name: place }: Mutation
   );
 }
 
-const styles: Readonly<Record<string, JsonStyle>> = {
-  "keys in another order": { ...plainJson, isReversed: true },
-  "integers as `1.0`": { ...plainJson, hasFractions: true },
-  "JSON with escapes": { ...plainJson, isEscaped: true },
-  "JSON with white space": { ...plainJson, isSpaced: true },
-};
-
 /** Returns legal mutants in which the same JSON value is written in other styles. */
 export const jsonStyleMutants = (message: MutableMessage): Mutant[] =>
-  Object.entries(styles).map(([operator, style]) =>
+  Object.entries(otherJsonStyles).map(([operator, style]) =>
     mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>
       message.with(message.value, style),
     ),

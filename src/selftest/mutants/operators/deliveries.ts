@@ -5,12 +5,9 @@ import { headerNames } from "../../../spec/headers.ts";
 import { changeHeader, headerOf } from "../edits.ts";
 import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
 import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
-import type { CleanRun } from "../clean-run.ts";
+import type { CleanRun } from "../mutant.ts";
 
-/**
- * Picks one delivery of each kind: event type, signed or not, first attempt or retry. Of the webhook whose receiver
- * always fails, picks one delivery for each attempt.
- */
+/** Picks a delivery of each event type, signed or not, first or later; of the failing webhook, one of each attempt. */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {

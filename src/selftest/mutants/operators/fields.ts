@@ -62,10 +62,7 @@ function changesOf(
   ];
 }
 
-/**
- * How much longer than the request a duration in the wrong unit must seem, in seconds. A check cannot tell a smaller
- * excess from a slow server.
- */
+/** Seconds by which a duration must exceed the request's. A check cannot tell a smaller excess from a slow server. */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {
@@ -105,10 +102,7 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/**
- * Returns mutants that add unknown fields to each object whose fields a table lists. Skips maps, whose names are
- * arbitrary.
- */
+/** Returns mutants that add unknown fields to each object whose fields a table lists, except to maps. */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>

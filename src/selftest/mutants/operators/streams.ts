@@ -21,49 +21,61 @@ type StreamOperator = readonly [
 const isEnd = ({ name }: StreamEvent): boolean => isTerminalName(name);
 const indexOfFirst = (events: StreamEvents, name: string): number => events.findIndex((each) => each.name === name);
 
-const dropEvent = (events: StreamEvents, at: number): StreamEvents | null =>
-  at === -1 ? null : events.toSpliced(at, 1);
-const repeatEvent = (events: StreamEvents, at: number): StreamEvents | null => {
-  const event = events[at];
-  return event === undefined ? null : events.toSpliced(at, 0, event);
-};
+/** Changes the event at a place. Returns `null` if there is none. */
+type EventEdit = (events: StreamEvents, at: number) => StreamEvents | null;
+
+const editEvent =
+  (edit: (event: StreamEvent) => readonly StreamEvent[]): EventEdit =>
+  (events, at) => {
+    const event = events[at];
+    return event === undefined ? null : events.toSpliced(at, 1, ...edit(event));
+  };
+const dropEvent = editEvent(() => []);
+const repeatEvent = editEvent((event) => [event, event]);
+const rename = (name: string | null): EventEdit => editEvent((event) => [{ ...event, name }]);
+const replaceData = (data: (before: string) => string): EventEdit =>
+  editEvent((event) => [{ ...event, data: data(event.data) }]);
 const swapEvents = (events: StreamEvents, one: number, other: number): StreamEvents | null => {
   const [before, after] = [events[one], events[other]];
   return before === undefined || after === undefined ? null : events.with(one, after).with(other, before);
 };
-const renameEvent = (events: StreamEvents, at: number, name: string | null): StreamEvents | null => {
-  const event = events[at];
-  return event === undefined ? null : events.with(at, { ...event, name });
-};
-const replaceData = (events: StreamEvents, at: number, data: (before: string) => string): StreamEvents | null => {
-  const event = events[at];
-  return event === undefined ? null : events.with(at, { ...event, data: data(event.data) });
-};
-/** Makes a change apply only to streams with a final event. A stream that the harness closed has none. */
-const ifComplete = (change: (events: StreamEvents, end: number) => StreamEvents | null) => (events: StreamEvents) => {
-  const end = events.findIndex(isEnd);
-  return end === -1 ? null : change(events, end);
-};
 
-const ifEndedBy = (name: string, change: (events: StreamEvents, end: number) => StreamEvents | null) =>
-  ifComplete((events, end) => (events[end]?.name === name ? change(events, end) : null));
+/** Makes an edit of the first event with a name. */
+const first =
+  (name: string, edit: EventEdit): StreamChange =>
+  (events) =>
+    edit(events, indexOfFirst(events, name));
+/** Makes an edit at the final event. A stream that the harness closed has none. */
+const atEnd =
+  (edit: EventEdit): StreamChange =>
+  (events) => {
+    const end = events.findIndex(isEnd);
+    return end === -1 ? null : edit(events, end);
+  };
+const atEndOf = (name: string, edit: EventEdit): StreamChange =>
+  atEnd((events, end) => (events[end]?.name === name ? edit(events, end) : null));
+/** Adds an event with other data after the final event. */
+const append =
+  (name: string, data: string): EventEdit =>
+  (events, end) =>
+    events[end] === undefined ? null : [...events, { ...events[end], name, data }];
 
 const streamOperators: readonly StreamOperator[] = [
-  ["`start` left out", ["SSE-4"], (events) => dropEvent(events, indexOfFirst(events, "start"))],
-  ["`start` twice", ["SSE-4"], (events) => repeatEvent(events, indexOfFirst(events, "start"))],
+  ["`start` left out", ["SSE-4"], first("start", dropEvent)],
+  ["`start` twice", ["SSE-4"], first("start", repeatEvent)],
   [
     "`start` behind the first chunk",
     ["SSE-4"],
-    (events) => swapEvents(events, indexOfFirst(events, "start"), indexOfFirst(events, "chunk")),
+    first("start", (events, at) => swapEvents(events, at, indexOfFirst(events, "chunk"))),
   ],
-  ["`start` again at the end", ["SSE-4", "SSE-5"], ifComplete((events) => [...events, ...events.slice(0, 1)])],
-  ["no `done`", ["SSE-5"], ifEndedBy("done", dropEvent)],
-  ["no `error`", ["SSE-5", "SSE-17", "SSE-19"], ifEndedBy("error", dropEvent)],
-  ["the end twice", ["SSE-5"], ifComplete(repeatEvent)],
+  ["`start` again at the end", ["SSE-4", "SSE-5"], atEnd((events) => [...events, ...events.slice(0, 1)])],
+  ["no `done`", ["SSE-5"], atEndOf("done", dropEvent)],
+  ["no `error`", ["SSE-5", "SSE-17", "SSE-19"], atEndOf("error", dropEvent)],
+  ["the end twice", ["SSE-5"], atEnd(repeatEvent)],
   [
     "a chunk after the end",
     ["SSE-5"],
-    ifComplete((events) => {
+    atEnd((events) => {
       const chunk = events[indexOfFirst(events, "chunk")];
       return chunk === undefined ? null : [...events, chunk];
     }),
@@ -71,75 +83,62 @@ const streamOperators: readonly StreamOperator[] = [
   [
     "the end before the last chunk",
     ["SSE-5"],
-    ifComplete((events, end) => (events[end - 1]?.name === "chunk" ? swapEvents(events, end - 1, end) : null)),
+    atEnd((events, end) => (events[end - 1]?.name === "chunk" ? swapEvents(events, end - 1, end) : null)),
   ],
-  [
-    "`error` after `done`",
-    ["SSE-5"],
-    ifComplete((events, end) =>
-      events[end]?.name === "done"
-        ? [...events, { ...events[end], name: "error", data: '{"error":"failed","code":"STREAM_ERROR"}' }]
-        : null,
-    ),
-  ],
+  ["`error` after `done`", ["SSE-5"], atEndOf("done", append("error", '{"error":"failed","code":"STREAM_ERROR"}'))],
   [
     "`done` after `error`",
     ["SSE-5"],
-    ifComplete((events, end) =>
-      events[end]?.name === "error"
-        ? [
-            ...events,
-            { ...events[end], name: "done", data: '{"message":"Done","usage":{"total_tokens":1},"execution_time":0}' },
-          ]
-        : null,
-    ),
+    atEndOf("error", append("done", '{"message":"Done","usage":{"total_tokens":1},"execution_time":0}')),
   ],
-  ["nothing at all", ["SSE-4", "SSE-5", "SSE-17", "SSE-19", "SVC-2"], ifComplete(() => [])],
+  ["nothing at all", ["SSE-4", "SSE-5", "SSE-17", "SSE-19", "SVC-2"], atEnd(() => [])],
   [
     "a chunk left out",
     ["SSE-11"],
-    (events) => (countChunks(events) < 3 ? null : dropEvent(events, indexOfFirst(events, "chunk") + 1)),
+    first("chunk", (events, at) => (countChunks(events) < 3 ? null : dropEvent(events, at + 1))),
   ],
-  ["a chunk twice", ["SSE-11"], (events) => repeatEvent(events, indexOfFirst(events, "chunk"))],
+  ["a chunk twice", ["SSE-11"], first("chunk", repeatEvent)],
   [
     "two chunks swapped",
     ["SSE-11"],
-    (events) =>
-      countChunks(events) < 2
-        ? null
-        : swapEvents(events, indexOfFirst(events, "chunk"), indexOfFirst(events, "chunk") + 1),
+    first("chunk", (events, at) => (countChunks(events) < 2 ? null : swapEvents(events, at, at + 1))),
   ],
   ...["start", "chunk", "done", "error"].flatMap((name): StreamOperator[] => [
-    [
-      `\`${name}\` under another name`,
-      ["SSE-2"],
-      (events) => renameEvent(events, indexOfFirst(events, name), "message_delta"),
-    ],
-    [
-      `\`${name}\` in capitals`,
-      ["SSE-2"],
-      (events) => renameEvent(events, indexOfFirst(events, name), name.toUpperCase()),
-    ],
-    [`\`${name}\` without a name`, ["SSE-2"], (events) => renameEvent(events, indexOfFirst(events, name), null)],
+    [`\`${name}\` under another name`, ["SSE-2"], first(name, rename("message_delta"))],
+    [`\`${name}\` in capitals`, ["SSE-2"], first(name, rename(name.toUpperCase()))],
+    [`\`${name}\` without a name`, ["SSE-2"], first(name, rename(null))],
     [
       `data of \`${name}\` that is no JSON`,
       ["SSE-3"],
-      (events) => replaceData(events, indexOfFirst(events, name), () => "plain words"),
+      first(
+        name,
+        replaceData(() => "plain words"),
+      ),
     ],
     [
       `data of \`${name}\` in a list`,
       ["SSE-3"],
-      (events) => replaceData(events, indexOfFirst(events, name), (data) => `[${data}]`),
+      first(
+        name,
+        replaceData((data) => `[${data}]`),
+      ),
     ],
-    [`no data of \`${name}\``, ["SSE-3"], (events) => replaceData(events, indexOfFirst(events, name), () => "")],
+    [
+      `no data of \`${name}\``,
+      ["SSE-3"],
+      first(
+        name,
+        replaceData(() => ""),
+      ),
+    ],
   ]),
   [
     "a session that was not asked for",
     ["SSE-35"],
-    (events) =>
-      replaceData(events, indexOfFirst(events, "start"), (data) =>
-        JSON.stringify(replaceAt(JSON.parse(data), ["session_id"], "another-session")),
-      ),
+    first(
+      "start",
+      replaceData((data) => JSON.stringify(replaceAt(JSON.parse(data), ["session_id"], "another-session"))),
+    ),
     (request) => request.includes('"session_id":"'),
   ],
   ["no `index` at all", [], (events) => changeChunks(events, (data) => replaceAt(data, ["index"], undefined))],

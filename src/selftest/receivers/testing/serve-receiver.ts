@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isObject } from "../../../base/json.ts";
-import { isVerified, type ReceivedEvent, type ReceiverBehaviour, standardReceiver } from "../behaviour.ts";
+import { isVerified, type ReceivedEvent, type ReceiverBehaviour, standardReceiver } from "../faults.ts";
 
 /** A webhook receiver on loopback. */
 export interface ServedReceiver {

@@ -1,3 +1,13 @@
+import {
+  otherJsonStyles,
+  replaceAt,
+  type JsonStyle,
+  jsonText,
+  plainJson,
+  type JsonPath,
+  jsonPathsOf,
+  valueAt,
+} from "../../mutants/edits.ts";
 import { isObject, tryParseJson } from "../../../base/json.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { type EndpointName, endpointNames, publishedEndpoints } from "../../../spec/endpoints.ts";
@@ -8,15 +18,6 @@ import {
   fieldTableOf,
   type MessageKind,
 } from "../../../spec/fields.ts";
-import {
-  replaceAt,
-  type JsonStyle,
-  jsonText,
-  plainJson,
-  type JsonPath,
-  jsonPathsOf,
-  valueAt,
-} from "../../mutants/edits.ts";
 import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
 import type { WireResponse } from "../message.ts";
 import { isPrescribed, isSuccess, type Mutation, mutation } from "./mutation.ts";
@@ -202,13 +203,6 @@ const swapFields = (endpoint: EndpointName, one: string, other: string, breaks: 
     },
   });
 
-const styles: Readonly<Record<string, JsonStyle>> = {
-  "keys in another order": { ...plainJson, isReversed: true },
-  "integers as `1.0`": { ...plainJson, hasFractions: true },
-  "JSON with escapes": { ...plainJson, isEscaped: true },
-  "JSON with white space": { ...plainJson, isSpaced: true },
-};
-
 const legalBody = (description: string, of: (response: WireResponse, body: unknown) => WireResponse | null): Mutation =>
   mutation({
     class: "legal: bodies",
@@ -240,7 +234,7 @@ export const bodyMutations: readonly Mutation[] = [
     breaks: ["HLT-14"],
     change: { kind: "body", of: (response) => changeField(response, "warnings", () => ({ value: undefined })) },
   }),
-  ...Object.entries(styles).map(([description, style]) =>
+  ...Object.entries(otherJsonStyles).map(([description, style]) =>
     legalBody(description, (response, body) => withJsonBody(response, body, style)),
   ),
   legalBody("unknown fields", (response, body) =>

@@ -1,8 +1,9 @@
+import { headerOf } from "../../mutants/edits.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
 import { headerFormClauseOf, headerNames, rateHeaderOf, rateValues } from "../../../spec/headers.ts";
 import { hasNoTierKey, hasValues, isForbidden, isRefusedKey } from "../dimensions.ts";
-import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
+import { type RequestTraits, type WireHead, withWireHeader } from "../message.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 
 /** The clauses that require the rate-limit headers. */
@@ -10,46 +11,49 @@ const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4"
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 
-type ValueChange = (value: string, head: WireHead) => readonly string[] | null;
+type ValueChange = (before: string, head: WireHead) => readonly string[] | null;
 
 const changeNumber =
-  (change: (value: number) => number): ValueChange =>
-  (value) => [String(change(Number(value)))];
+  (change: (before: number) => number): ValueChange =>
+  (before) => [String(change(Number(before)))];
 const copyHeader =
   (other: string): ValueChange =>
   (_, head) => {
-    const value = headerIn(head.headers, other);
-    return value === null ? null : [value];
+    const copied = headerOf(head.headers, other);
+    return copied === null ? null : [copied];
   };
 
 /** Changes one header of a response. */
 const changeHeader =
   (name: string, change: ValueChange) =>
   (head: WireHead): WireHead | null => {
-    const value = headerIn(head.headers, name);
-    const replaced = value === null ? null : change(value, head);
-    return replaced === null || (replaced.length === 1 && replaced[0] === value)
+    const before = headerOf(head.headers, name);
+    const replaced = before === null ? null : change(before, head);
+    return replaced === null || (replaced.length === 1 && replaced[0] === before)
       ? null
       : withWireHeader(head, name, () => replaced);
   };
 
-interface HeaderRow {
-  readonly class: string;
-  readonly what: string;
-  readonly header: string;
-  readonly breaks: readonly ClauseId[];
-  readonly change: ValueChange;
-}
+type HeaderRow = readonly [
+  group: string,
+  what: string,
+  header: string,
+  breaks: readonly ClauseId[],
+  change: ValueChange,
+];
+
+const otherValue = "another header value";
+const wrongUnit = "wrong unit";
 
 /** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
 const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): HeaderRow[] => {
   const { header } = rateHeaderOf(name);
-  const malformed = { class: "another header value", header, breaks: [headerFormClauseOf(name)] };
+  const form = [headerFormClauseOf(name)];
   return [
-    { class: "drop a header", what: `${header} left out`, header, breaks: presenceClauses, change: () => [] },
-    { ...malformed, what: `${header} in words`, change: () => ["many"] },
-    { ...malformed, what: `${header} negative`, change: (value) => [`-${Number(value) + 1}`] },
-    { ...malformed, what: `${header} twice`, change: (value) => [value, String(Number(value) + 7)] },
+    ["drop a header", `${header} left out`, header, presenceClauses, () => []],
+    [otherValue, `${header} in words`, header, form, () => ["many"]],
+    [otherValue, `${header} negative`, header, form, (count) => [`-${Number(count) + 1}`]],
+    [otherValue, `${header} twice`, header, form, (count) => [count, String(Number(count) + 7)]],
   ];
 });
 
@@ -57,62 +61,26 @@ const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): Header
  * Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values.
  */
 const headerValueRows: readonly HeaderRow[] = [
-  {
-    class: "another header value",
-    what: "a limit that is three too low",
-    header: rateLimit,
-    breaks: ["HDR-10"],
-    change: changeNumber((value) => value - 3),
-  },
-  {
-    class: "another header value",
-    what: "remaining above the limit",
-    header: rateRemaining,
-    breaks: ["HDR-11"],
-    change: (_, head) => [String(Number(headerIn(head.headers, rateLimit)) + 1)],
-  },
-  {
-    class: "another header value",
-    what: "remaining three too high",
-    header: rateRemaining,
-    breaks: ["HDR-12"],
-    change: changeNumber((value) => value + 3),
-  },
-  {
-    class: "wrong unit",
-    what: "the reset in milliseconds",
-    header: rateReset,
-    breaks: ["HDR-14"],
-    change: changeNumber((value) => value * 1000),
-  },
-  {
-    class: "wrong unit",
-    what: "the reset in seconds from now",
-    header: rateReset,
-    breaks: ["HDR-14"],
-    change: copyHeader(rateResetAfter),
-  },
-  {
-    class: "wrong unit",
-    what: "the time to the reset as Unix time",
-    header: rateResetAfter,
-    breaks: ["HDR-14"],
-    change: copyHeader(rateReset),
-  },
-  {
-    class: "wrong unit",
-    what: "the time to the reset in milliseconds",
-    header: rateResetAfter,
-    breaks: ["HDR-14"],
-    change: (value) => (Number(value) < 4 ? null : [String(Number(value) * 1000)]),
-  },
-  {
-    class: "another header value",
-    what: "a reset of an hour before",
-    header: rateReset,
-    breaks: ["HDR-14"],
-    change: changeNumber((value) => value - 3600),
-  },
+  [otherValue, "a limit that is three too low", rateLimit, ["HDR-10"], changeNumber((limit) => limit - 3)],
+  [
+    otherValue,
+    "remaining above the limit",
+    rateRemaining,
+    ["HDR-11"],
+    (_, { headers }) => [String(Number(headerOf(headers, rateLimit)) + 1)],
+  ],
+  [otherValue, "remaining three too high", rateRemaining, ["HDR-12"], changeNumber((count) => count + 3)],
+  [wrongUnit, "the reset in milliseconds", rateReset, ["HDR-14"], changeNumber((seconds) => seconds * 1000)],
+  [wrongUnit, "the reset in seconds from now", rateReset, ["HDR-14"], copyHeader(rateResetAfter)],
+  [wrongUnit, "the time to the reset as Unix time", rateResetAfter, ["HDR-14"], copyHeader(rateReset)],
+  [
+    wrongUnit,
+    "the time to the reset in milliseconds",
+    rateResetAfter,
+    ["HDR-14"],
+    (seconds) => (Number(seconds) < 4 ? null : [String(Number(seconds) * 1000)]),
+  ],
+  [otherValue, "a reset of an hour before", rateReset, ["HDR-14"], changeNumber((seconds) => seconds - 3600)],
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
@@ -120,13 +88,13 @@ const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean =>
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegalMutation = (
-  { class: name, what, header, breaks, change }: HeaderRow,
+  [group, description, header, breaks, change]: HeaderRow,
   where: Pick<Mutation, "appliesTo" | "excludes">,
 ): Mutation =>
   mutation({
     ...where,
-    class: name,
-    description: what,
+    class: group,
+    description,
     endpoints: endpointNames,
     breaks,
     change: { kind: "head", of: changeHeader(header, change) },
@@ -143,7 +111,7 @@ const swapHeaders = (one: string, other: string, breaks: readonly ClauseId[]): M
     change: {
       kind: "head",
       of: (head) => {
-        const [first, second] = [headerIn(head.headers, one), headerIn(head.headers, other)];
+        const [first, second] = [headerOf(head.headers, one), headerOf(head.headers, other)];
         if (first === null || second === null || first === second) return null;
         return withWireHeader(
           withWireHeader(head, one, () => [second]),
@@ -159,7 +127,7 @@ const legalMutation = (description: string, of: (head: WireHead) => WireHead | n
 
 const withHeaderNames =
   (write: (name: string) => string) =>
-  (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, value]) => [write(name), value]) });
+  (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, text]) => [write(name), text]) });
 
 /** Mutations that change headers. */
 export const headerMutations: readonly Mutation[] = [
@@ -177,12 +145,15 @@ export const headerMutations: readonly Mutation[] = [
     change: {
       kind: "head",
       of: (head) =>
-        (headerIn(head.headers, "Content-Type") ?? "").includes("json")
+        (headerOf(head.headers, "Content-Type") ?? "").includes("json")
           ? withWireHeader(head, "Content-Type", () => ["text/html; charset=utf-8"])
           : null,
     },
   }),
-  legalMutation("an unknown header", (head) => withMoreHeader(head, ["X-Selftest-More", "7"])),
+  legalMutation("an unknown header", (head) => ({
+    ...head,
+    headers: [...head.headers, ["X-Selftest-More", "7"]],
+  })),
   legalMutation(
     "names of headers in lower case",
     withHeaderNames((name) => name.toLowerCase()),
@@ -198,7 +169,7 @@ export const headerMutations: readonly Mutation[] = [
     .map(({ header }) =>
       legalMutation(
         `${header} with decimals`,
-        changeHeader(header, (value) => (/^\d+$/.test(value) ? [`${value}.25`] : null)),
+        changeHeader(header, (seconds) => (/^\d+$/.test(seconds) ? [`${seconds}.25`] : null)),
       ),
     ),
 ];

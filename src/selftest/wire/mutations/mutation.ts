@@ -40,10 +40,7 @@ export interface Mutation {
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
-  /**
-   * The response that the document prescribes for the requests whose response the mutation changes; `null` for any
-   * request.
-   */
+  /** The prescribed response of the requests that the mutation affects; `null` for any request. */
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];
@@ -80,3 +77,31 @@ export const isPrescribed =
     if (prescribed === "success") return isSuccess(traits);
     return prescribed === "5xx" ? traits.status >= 500 : prescribed === String(traits.status);
   };
+
+const writeEvent = ({ name, data }: WireEvent): string => `event: ${name}\ndata: ${data}\n\n`;
+
+/** Parses one event of a stream. Returns `null` if the lines have no data, as with a comment. */
+function eventIn(block: string): WireEvent | null {
+  const valuesOf = (field: string): string[] =>
+    block
+      .split("\n")
+      .flatMap((line) => (line.startsWith(`${field}:`) ? [line.slice(field.length + 1).replace(/^ /, "")] : []));
+  const data = valuesOf("data");
+  return data.length === 0 ? null : { name: valuesOf("event").at(-1) ?? "message", data: data.join("\n") };
+}
+
+/** Makes a function that changes the text of a stream event by event. It gets each chunk, and `null` at the end. */
+export function eventRewriter(change: EventChange): (text: string | null) => string {
+  let left = "";
+  return (text) => {
+    if (text === null) return left + change(null).map(writeEvent).join("");
+    const blocks = (left + text).split("\n\n");
+    left = blocks.pop() ?? "";
+    return blocks
+      .map((block) => {
+        const event = eventIn(block);
+        return event === null ? `${block}\n\n` : change(event).map(writeEvent).join("");
+      })
+      .join("");
+  };
+}

@@ -1,38 +1,52 @@
+import { headerOf } from "../../mutants/edits.ts";
 import { isObject } from "../../../base/json.ts";
 import { dimensions } from "../../../spec/dimensions.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../../spec/headers.ts";
 import { hasNoTierKey, hasValues, isUsedUp, keysWith401 } from "../dimensions.ts";
-import { headerIn, type RequestTraits, type WireResponse } from "../message.ts";
+import { type RequestTraits, type WireResponse } from "../message.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
-const hasTierKey = ({ hasTierKey: isOfTier }: RequestTraits): boolean => isOfTier;
+
+/** Makes a mutation that answers a refused request as if it had an unrestricted key. `choose` makes the response. */
+const letPass = (
+  what: string,
+  given: Pick<Mutation, "endpoints" | "prescribed" | "requires" | "breaks" | "appliesTo"> & Partial<Mutation>,
+  choose: (passed: WireResponse, refusal: WireResponse, traits: RequestTraits) => WireResponse | null,
+): Mutation =>
+  mutation({
+    class: "let pass",
+    description: `let a ${what}`,
+    ...given,
+    change: {
+      kind: "instead",
+      of: async (refusal, traits, { resend, unrestrictedKey }) =>
+        choose(await resend({ key: unrestrictedKey }), refusal, traits),
+    },
+  });
 
 /** Mutations that answer a request with an invalid key as if its key were valid. */
 const invalidKeysAccepted: readonly Mutation[] = [
   ...keysWith401.map((key) =>
-    mutation({
-      class: "let pass",
-      description: `let a key pass that is ${key}`,
-      endpoints: endpointNames,
-      prescribed: "401",
-      requires: { key },
-      breaks: key === "expired" ? ["AUTH-4"] : key === "outlived" ? ["KEY-3"] : ["AUTH-2", "AUTH-3", "AUTH-5"],
-      appliesTo: ({ status }) => status === 401,
-      change: {
-        kind: "instead",
-        of: async (_, traits, { resend, unrestrictedKey }) => {
-          const passed = await resend({ key: unrestrictedKey });
-          // A 404 means that the valid key does not own the webhook or operation. The mutation then makes up a success.
-          if (passed.status === 404 && traits.values.agent.length === 0)
-            return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-          // A 404 for an unknown agent is legal even without a valid key, so it breaks no clause.
-          return passed.status === 404 || passed.status === 401 ? null : passed;
-        },
+    letPass(
+      `key pass that is ${key}`,
+      {
+        endpoints: endpointNames,
+        prescribed: "401",
+        requires: { key },
+        breaks: key === "expired" ? ["AUTH-4"] : key === "outlived" ? ["KEY-3"] : ["AUTH-2", "AUTH-3", "AUTH-5"],
+        appliesTo: ({ status }) => status === 401,
       },
-    }),
+      (passed, _refusal, traits) => {
+        // A 404 means that the valid key does not own the webhook or operation. The mutation then makes up a success.
+        if (passed.status === 404 && traits.values.agent.length === 0)
+          return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
+        // A 404 for an unknown agent is legal even without a valid key, so it breaks no clause.
+        return passed.status === 404 || passed.status === 401 ? null : passed;
+      },
+    ),
   ),
   ...(
     [
@@ -43,43 +57,33 @@ const invalidKeysAccepted: readonly Mutation[] = [
       ["in Basic credentials", endpointNames, "AUTH-6"],
     ] as const
   ).map(([key, endpoints, clause]) =>
-    mutation({
-      class: "let pass",
-      description: `let a key pass that is ${key}`,
-      endpoints,
-      prescribed: "no success",
-      requires: { key },
-      breaks: [clause],
-      // These requests would not succeed with a valid key either.
-      excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
-      appliesTo: (traits) => !isSuccess(traits),
-      change: {
-        kind: "instead",
-        of: async (_, __, { resend, unrestrictedKey }) => {
-          const passed = await resend({ key: unrestrictedKey });
-          return isSuccess(passed) ? passed : null;
-        },
+    letPass(
+      `key pass that is ${key}`,
+      {
+        endpoints,
+        prescribed: "no success",
+        requires: { key },
+        breaks: [clause],
+        // These requests would not succeed with a valid key either.
+        excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
+        appliesTo: (traits) => !isSuccess(traits),
       },
-    }),
+      (passed) => (isSuccess(passed) ? passed : null),
+    ),
   ),
   ...(["minute used up", "hour used up"] as const).map((state) =>
-    mutation({
-      class: "let pass",
-      description: `let a request pass with the ${state}`,
-      endpoints: limitedEndpoints,
-      prescribed: "429",
-      requires: { state },
-      breaks: ["HDR-19", "LIM-1", "LIM-3"],
-      excludes: hasNoTierKey,
-      appliesTo: (traits) => hasTierKey(traits) && traits.status === 429 && traits.remaining === 0,
-      change: {
-        kind: "instead",
-        of: async (refusal, _, { resend, unrestrictedKey }) => {
-          const passed = await resend({ key: unrestrictedKey });
-          return isSuccess(passed) ? withRateHeadersOf(passed, refusal) : null;
-        },
+    letPass(
+      `request pass with the ${state}`,
+      {
+        endpoints: limitedEndpoints,
+        prescribed: "429",
+        requires: { state },
+        breaks: ["HDR-19", "LIM-1", "LIM-3"],
+        excludes: hasNoTierKey,
+        appliesTo: (traits) => traits.hasTierKey && traits.status === 429 && traits.remaining === 0,
       },
-    }),
+      (passed, refusal) => (isSuccess(passed) ? withRateHeadersOf(passed, refusal) : null),
+    ),
   ),
 ];
 
@@ -108,11 +112,8 @@ const chargeMutation = (
     // Excludes used-up keys, which would refuse the mutation's second request. Excludes a key's first and second
     // request: each exists once, and another client may explain a single double charge.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
-    appliesTo: (traits) => hasTierKey(traits) && isSuccess(traits),
-    change: {
-      kind: "besides",
-      of: async (_, { read }) => isSuccess(await read("/usage")),
-    },
+    appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
+    change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
   });
 
 /** Returns the path of the list with another page or limit. */
@@ -208,7 +209,7 @@ const retryAfter = mutation({
       const body = jsonOf(response);
       const error = isObject(body) ? body["error"] : undefined;
       const seconds = isObject(error) ? error["retry_after"] : undefined;
-      return typeof seconds !== "number" || headerIn(response.headers, "Retry-After") !== null
+      return typeof seconds !== "number" || headerOf(response.headers, "Retry-After") !== null
         ? null
         : { ...response, headers: [...response.headers, ["Retry-After", String(Math.ceil(seconds))]] };
     },

@@ -31,13 +31,13 @@ const agentsWithout = {
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** @param changed the event that the mutation changes; without one, it changes every stream */
+/** Creates a mutation of streams. `changed` is the event that it changes; without one, it changes every stream. */
 const illegalMutation = (
   group: string,
   description: string,
   breaks: readonly ClauseId[],
   begin: () => EventChange,
-  changed: string | null = null,
+  changed?: string,
 ): Mutation =>
   mutation({
     class: group,
@@ -69,80 +69,68 @@ const swapFirstTwo = (): EventChange => {
 
 const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","index":9999}' };
 
+/** Replaces each event that matches, or only the first of its name. */
+const replaceEvents = (
+  matches: (event: WireEvent) => boolean,
+  replacements: (event: WireEvent) => readonly WireEvent[],
+  isOfFirst = false,
+): (() => EventChange) =>
+  changeEvents((event, earlier) =>
+    matches(event) && (!isOfFirst || isFirst(event, earlier)) ? replacements(event) : [event],
+  );
+
+const isNamed =
+  (wanted: string) =>
+  ({ name }: WireEvent): boolean =>
+    name === wanted;
+const drop = () => [];
+const repeat = (event: WireEvent) => [event, event];
+
 /** Mutations that change the order or the number of events. */
-const sequenceMutations: readonly Mutation[] = [
-  illegalMutation(
-    "drop an event",
-    "`start` left out",
-    ["SSE-4"],
-    changeEvents((event) => (event.name === "start" ? [] : [event])),
-  ),
-  illegalMutation(
-    "drop an event",
-    "the end left out",
-    ["SSE-5"],
-    changeEvents((event) => (isEnd(event) ? [] : [event])),
-  ),
-  illegalMutation(
-    "drop an event",
-    "every `chunk` left out",
-    ["SSE-6"],
-    changeEvents((event) => (event.name === "chunk" ? [] : [event])),
+const sequenceMutations: readonly Mutation[] = (
+  [
+    ["drop an event", "`start` left out", "SSE-4", replaceEvents(isNamed("start"), drop)],
+    ["drop an event", "the end left out", "SSE-5", replaceEvents(isEnd, drop)],
     // A stream that fails needs no chunk.
-    "done",
-  ),
-  illegalMutation(
-    "duplicate an event",
-    "`start` twice",
-    ["SSE-4"],
-    changeEvents((event) => (event.name === "start" ? [event, event] : [event])),
-  ),
-  illegalMutation(
-    "duplicate an event",
-    "the end twice",
-    ["SSE-5"],
-    changeEvents((event) => (isEnd(event) ? [event, event] : [event])),
-  ),
-  illegalMutation("reorder events", "a chunk before `start`", ["SSE-4"], swapFirstTwo),
-  illegalMutation(
-    "reorder events",
-    "a chunk after the end",
-    ["SSE-5"],
-    changeEvents((event) => (isEnd(event) ? [event, chunkAfterEnd] : [event])),
-  ),
-  illegalMutation(
-    "another value",
-    "an unknown event name",
-    ["SSE-2"],
-    changeEvents((event, earlier) =>
-      event.name === "chunk" && isFirst(event, earlier) ? [{ ...event, name: "delta" }] : [event],
+    ["drop an event", "every `chunk` left out", "SSE-6", replaceEvents(isNamed("chunk"), drop), "done"],
+    ["duplicate an event", "`start` twice", "SSE-4", replaceEvents(isNamed("start"), repeat)],
+    ["duplicate an event", "the end twice", "SSE-5", replaceEvents(isEnd, repeat)],
+    ["reorder events", "a chunk before `start`", "SSE-4", swapFirstTwo],
+    ["reorder events", "a chunk after the end", "SSE-5", replaceEvents(isEnd, (event) => [event, chunkAfterEnd])],
+    [
+      "another value",
+      "an unknown event name",
+      "SSE-2",
+      replaceEvents(isNamed("chunk"), (event) => [{ ...event, name: "delta" }], true),
+      "chunk",
+    ],
+    ...(["start", "chunk", "done"] as const).map(
+      (name) =>
+        [
+          "wrong type",
+          `data of \`${name}\` that is no JSON`,
+          "SSE-3",
+          replaceEvents(isNamed(name), (event) => [{ ...event, data: "plain words" }], true),
+          name,
+        ] as const,
     ),
-    "chunk",
-  ),
-  ...(["start", "chunk", "done"] as const).map((name) =>
-    illegalMutation(
-      "wrong type",
-      `data of \`${name}\` that is no JSON`,
-      ["SSE-3"],
-      changeEvents((event, earlier) =>
-        event.name === name && isFirst(event, earlier) ? [{ ...event, data: "plain words" }] : [event],
-      ),
-      name,
-    ),
-  ),
-];
+  ] as const
+).map(([group, description, clause, begin, changed]) => illegalMutation(group, description, [clause], begin, changed));
 
 /** Changes a field in the first event of a name or, with `isOfAll`, in all events of that name. */
 const changeFirstField = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
-  changeEvents((event, earlier) => {
-    if (event.name !== name || !(isOfAll || isFirst(event, earlier))) return [event];
-    const data = tryParseJson(event.data);
-    const [steps] = jsonPathsOf(data, path);
-    const changed = steps === undefined ? null : to(valueAt(data, steps));
-    return steps === undefined || changed === null
-      ? [event]
-      : [{ ...event, data: jsonText(replaceAt(data, steps, changed.value)) }];
-  });
+  replaceEvents(
+    isNamed(name),
+    (event) => {
+      const data = tryParseJson(event.data);
+      const [steps] = jsonPathsOf(data, path);
+      const changed = steps === undefined ? null : to(valueAt(data, steps));
+      return steps === undefined || changed === null
+        ? [event]
+        : [{ ...event, data: jsonText(replaceAt(data, steps, changed.value)) }];
+    },
+    !isOfAll,
+  );
 
 const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
   const { message, fields: rows } = fieldTableOf(table);

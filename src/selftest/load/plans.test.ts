@@ -13,8 +13,8 @@ import {
   type LoadFaultResult,
   trialsOf,
   withoutFaults,
-} from "./run-plans.ts";
-import { loadFaultPlans } from "./plans.ts";
+  loadFaultPlans,
+} from "./plans.ts";
 
 describe("the load faults", () => {
   it("name faults of the server, with scenarios that judge what they must find", () => {

@@ -12,7 +12,7 @@ import { startEmbedded } from "../src/reference/embedded/embedded-server.ts";
 import { patchesByName } from "../src/reference/embedded/patches-by-name.ts";
 import { fault, faults, type Patch } from "../src/reference/patch.ts";
 import { createKeyList } from "../src/report/statement/key-list.ts";
-import { serializeSigned } from "../src/report/statement/signed-statement.ts";
+import { serializeSigned } from "../src/report/statement/attestation.ts";
 import { parseSigningKey } from "../src/report/statement/signing-key.ts";
 import { statementOf } from "../src/report/statement/statement.ts";
 import { newestRequirements } from "../src/spec/requirements.ts";

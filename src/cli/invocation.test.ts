@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { commandName } from "../report/reproduce/command-name.ts";
+import { commandName } from "../report/reproduce/curl.ts";
 import { invocationOf, withInvocation } from "./invocation.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "invocation-")));

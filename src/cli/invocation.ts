@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isSea } from "node:sea";
 
-import { commandName } from "../report/reproduce/command-name.ts";
+import { commandName } from "../report/reproduce/curl.ts";
 import { commandTable } from "./command-table.ts";
 
 /** How this process was started. */

@@ -12,7 +12,7 @@ import { envelopeSchema } from "../../src/report/statement/envelope.ts";
 import { policySchema } from "../../src/report/statement/policy-schema.ts";
 import { keyListSchema } from "../../src/report/statement/key-list.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
-import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
+import { vendorsSchemaWith } from "../../src/report/vendors/vendor.ts";
 import { agentConfigurationSchema } from "../../src/rules/configuration/schema.ts";
 import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
 import { wireSurvivorsTable } from "../../src/selftest/wire/survivors.ts";

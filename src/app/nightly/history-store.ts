@@ -8,9 +8,15 @@ import { timeInName } from "../../base/files/file-names.ts";
 import { getPath } from "../../base/json.ts";
 import { type Parsed, parseAs, parseJson } from "../../base/parsing.ts";
 import { writeFiles, type WrittenFiles } from "../report-folder/write-files.ts";
-import { type DamagedNight, type Night, type NightHistory, nightSchema } from "../../report/history/night.ts";
+import {
+  type DamagedNight,
+  type Night,
+  type NightHistory,
+  nightSchema,
+  nightV1Format,
+  nightV1Schema,
+} from "../../report/history/night.ts";
 import { contradictionIn } from "../../report/model/contradictions.ts";
-import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);

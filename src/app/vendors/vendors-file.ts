@@ -8,7 +8,7 @@ import { readTargetFile, targetFromObject } from "../../target/target-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
-import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
+import { vendorsSchemaWith } from "../../report/vendors/vendor.ts";
 
 /** An entry of a vendors file: a target, which `target()` reads later, or a saved report. */
 export type ListedVendor =

@@ -1,5 +1,5 @@
 import type { Network } from "../../base/network/network.ts";
-import { checkSignatures } from "../../report/statement/check-signatures.ts";
+import { checkSignatures } from "../../report/statement/envelope.ts";
 import { judgePolicy, type RuleResult } from "../../report/statement/judge-policy.ts";
 import type { VendorKey } from "../../report/statement/key-list.ts";
 import type { Policy } from "../../report/statement/policy-schema.ts";

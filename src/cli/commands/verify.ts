@@ -1,6 +1,4 @@
 import { firstRequirements } from "../../spec/requirements.ts";
-import { Command } from "commander";
-
 import { readPolicy } from "../../app/verify/read-inputs.ts";
 import {
   isVerified,
@@ -16,7 +14,7 @@ import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import type { RuleResult } from "../../report/statement/judge-policy.ts";
-import { shortKeyId } from "../../report/statement/check-signatures.ts";
+import { shortKeyId } from "../../report/statement/envelope.ts";
 import { reportFileName } from "../../report/statement/statement.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -24,6 +22,7 @@ import { cliMessages } from "../messages.ts";
 import { appendValue } from "../option-parsers.ts";
 import { networkFromFlags, type NetworkFlagValues, withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { Command } from "commander";
 
 const examples = `
 Checked: the statement is of the format, and has not expired. With --keys: a key of the list has signed it. With a report: the digests of the

@@ -3,8 +3,7 @@ import type { Command } from "commander";
 import { readTextFile } from "../../base/read-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { type Subject, subjectAlgorithms } from "../../report/statement/attestation.ts";
-import type { StatementSigning } from "../../report/statement/signed-statement.ts";
+import { type Subject, subjectAlgorithms, type StatementSigning } from "../../report/statement/attestation.ts";
 import { parseSigningKey, type SigningKey } from "../../report/statement/signing-key.ts";
 import { appendValue, readCount } from "../option-parsers.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { serializeStatement } from "../../report/statement/statement.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
-import { serializeSigned } from "../../report/statement/signed-statement.ts";
+import { serializeSigned } from "../../report/statement/attestation.ts";
 import { parseSigningKey } from "../../report/statement/signing-key.ts";
 import { commandLineIn } from "../testing/command.ts";
 

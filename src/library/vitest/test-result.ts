@@ -2,7 +2,7 @@ import { type Baseline, applyBaseline } from "../../report/model/failure-policy.
 import { groupByClause } from "../../report/model/broken-clauses.ts";
 import { failureLines } from "../../report/terminal/failure-lines.ts";
 import { repeatedCheck } from "../../report/model/requirements.ts";
-import { formatUpcoming, plainTextContext } from "../../report/formats/finding-text.ts";
+import { formatUpcoming, plainTextContext } from "../../report/formats/test-cases.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import type { Judged } from "../judge.ts";

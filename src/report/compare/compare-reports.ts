@@ -1,9 +1,21 @@
-import type { ReportDocument, Report } from "../model/report.ts";
-import type { Change, Comparison, FindingChanges, ComparedSide, SuiteChange } from "./comparison.ts";
+import { narrowReport, requirementsOf } from "../model/requirements.ts";
+import { countsIn } from "../../spec/requirements.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, joinFirst } from "../../base/text.ts";
+import { partyOf, type Report, type ReportDocument } from "../model/report.ts";
+import type {
+  UnpairedReason,
+  FindingChanges,
+  UnpairedFinding,
+  SuiteChange,
+  LoadMetric,
+  Change,
+  Comparison,
+  ComparedSide,
+  StreamingChange,
+} from "./comparison.ts";
 import { findChanges } from "./find-changes.ts";
 import { compareLoad } from "./load-metrics.ts";
-import { comparabilityNotes } from "./comparability-notes.ts";
-import { compareStreaming } from "./streaming-changes.ts";
 import { findRegressions } from "./find-regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
@@ -69,3 +81,135 @@ function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingCh
 const checksOutsideSuite = (unpaired: FindingChanges["gone"]): string[] => [
   ...new Set(unpaired.filter(({ why }) => why === "check").map(({ check }) => check)),
 ];
+
+interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
+  readonly changedSuite: SuiteChange | null;
+  readonly loadFigures: readonly LoadMetric[];
+}
+
+/** Returns sentences to read before the comparison: whether the two reports can be compared, and which parts of them cannot. */
+export function comparabilityNotes(
+  older: Report,
+  newer: Report,
+  { appeared, gone, changedSuite, loadFigures }: ComparedParts,
+): string[] {
+  return [
+    ...targetNotes(older, newer),
+    ...requirementNotes(older, newer),
+    ...suiteNotes(changedSuite),
+    ...orderNotes(older, newer),
+    ...earlyEndNotes("older", older),
+    ...earlyEndNotes("newer", newer),
+    ...unpairedNotes("newer", gone),
+    ...unpairedNotes("older", appeared),
+    ...incomparableMetricNotes(loadFigures),
+    ...(loadFigures.length > 0
+      ? ["Times of a single pair of runs are noisy: they are shown, but count only if --regression says so."]
+      : []),
+  ];
+}
+
+function targetNotes(older: Report, newer: Report): string[] {
+  const [was, is] = [older.target, newer.target];
+  // For a client, only the name is compared: each run starts the reference server at another address.
+  const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
+  const differ = parts.filter((part) => was[part] !== is[part]);
+  if (differ.length === 0) return [];
+  const words = { name: "name", baseUrl: "base URL", fingerprint: "fingerprint" } as const;
+  const isSameName = was.name === is.name;
+  return [
+    `${isSameName ? "It may not be the same target" : "The targets are different"}: ${differ
+      .filter((part) => part !== "fingerprint" || differ.length === 1)
+      .map((part) => `${words[part]} ${textOrNone(was[part])} → ${textOrNone(is[part])}`)
+      .join(", ")}.`,
+  ];
+}
+
+const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
+
+/**
+ * Returns a note if the reports were judged by different requirement sets. The note also gives the later report's verdict by the earlier
+ * set, so that a change of the target can be told from a change of the set.
+ */
+function requirementNotes(older: Report, newer: Report): string[] {
+  const [was, is] = [older.suite.requirements, newer.suite.requirements];
+  if (was === is) return [];
+  const [early, late, side] = countsIn(was, is) ? [older, newer, "newer"] : [newer, older, "older"];
+  const set = requirementsOf(early);
+  return [
+    `The older report was judged by requirement set ${textOrNone(was)}, the newer by ${textOrNone(is)}. By ${set}, the ${side} verdict is ${narrowReport(late, set).verdict}. --requirements ${set} compares both by it.`,
+  ];
+}
+
+function suiteNotes(change: SuiteChange | null): string[] {
+  if (change === null || (change.version === null && change.clauses === null)) return [];
+  const parts = [
+    ...(change.version === null
+      ? []
+      : [`version ${textOrNone(change.version.was)} → ${textOrNone(change.version.is)}`]),
+    ...(change.clauses === null
+      ? []
+      : [`clauses ${textOrNone(change.clauses.was)} → ${textOrNone(change.clauses.is)}`]),
+  ];
+  return [
+    `The suites are different (${parts.join(", ")}): a difference below may come from them, and not from the target.`,
+    ...(change.came.length === 0 ? [] : [`New checks: ${formatCheckNames(change.came)}.`]),
+    ...(change.went.length === 0 ? [] : [`Removed checks: ${formatCheckNames(change.went)}.`]),
+  ];
+}
+
+const formatCheckNames = (checks: readonly string[]): string =>
+  joinFirst(
+    checks.map((check) => sanitizeLine(check, 100)),
+    8,
+  );
+
+const orderNotes = (older: Report, newer: Report): string[] =>
+  Date.parse(newer.started) < Date.parse(older.started)
+    ? ["The report given as NEW was started before the one given as OLD."]
+    : [];
+
+const earlyEndNotes = (side: string, { stopped }: Report): string[] =>
+  stopped === undefined
+    ? []
+    : [
+        `The ${side} run was stopped early (${sanitizeLine(stopped, 160)}): what it did not reach is skipped or missing there.`,
+      ];
+
+const unpairedReasonTexts: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
+  requirements: "its requirement set does not have these checks. The requirements changed there, not the target",
+  unselected: "its selection left them out",
+  unreached: "it did not reach them",
+  instance: "it ran them for other tiers",
+  trial: "it did not send that load",
+  repeated: "it has no cases beyond those of their earlier checks",
+  silent: "it has no such findings",
+};
+
+/** Returns a note for each reason why only one report has some findings. Leaves out checks that the other suite does not have. */
+function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
+  return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
+    why === "check"
+      ? []
+      : [`${formatCount(members.length, "finding")} not in the ${side} report: ${unpairedReasonTexts[why]}.`],
+  );
+}
+
+function incomparableMetricNotes(metrics: readonly LoadMetric[]): string[] {
+  const doubts = new Map<string, Set<string>>();
+  for (const { scenario, doubt } of metrics)
+    if (doubt !== null) doubts.set(doubt, (doubts.get(doubt) ?? new Set()).add(sanitizeLine(scenario, 60)));
+  return [...doubts].map(
+    ([doubt, scenarios]) => `Metrics of ${[...scenarios].join(", ")} cannot be compared: ${sanitizeLine(doubt, 200)}.`,
+  );
+}
+
+/** Pairs the streaming quality of each agent in two reports. These are figures, and never a regression. */
+function compareStreaming({ streaming: older = [] }: Report, { streaming: newer = [] }: Report): StreamingChange[] {
+  const agents = new Set([...newer, ...older].map(({ agent }) => agent));
+  return [...agents].map((agent) => ({
+    agent,
+    was: older.find((each) => each.agent === agent) ?? null,
+    is: newer.find((each) => each.agent === agent) ?? null,
+  }));
+}

@@ -1,13 +1,13 @@
 import { markdownCode, markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
-import type { ClauseWithResults } from "./group-findings.ts";
-import { groupMetricsByTrial } from "./load-metrics.ts";
 import {
+  type ClauseWithResults,
   type ComparisonSection,
   comparisonSections,
   formatComparedReport,
   formatComparisonSummary,
 } from "./sections.ts";
+import { groupMetricsByTrial } from "./load-metrics.ts";
 
 const maxListedClauses = 50;
 

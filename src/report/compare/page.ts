@@ -6,19 +6,21 @@ import {
   tableHead,
   renderTable,
   tableRow,
+  notesList,
 } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import type { Comparison, ComparedSide } from "./comparison.ts";
-import type { ClauseWithResults, LabelledText } from "./group-findings.ts";
-import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
 import {
+  type ClauseWithResults,
+  type LabelledText,
   formatChangeCounts,
   type ComparisonSection,
   comparisonSections,
   formatComparedReport,
   formatRegressionCount,
 } from "./sections.ts";
+import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
 
 /** Renders a comparison as one HTML page without a script. */
 export function renderComparisonPage(found: Comparison): string {
@@ -34,7 +36,7 @@ export function renderComparisonPage(found: Comparison): string {
           <p class="word">${isFine ? "✓" : "✕"} ${prose(words)}</p>
           <p>${formatChangeCounts(found)}</p>
         </div>
-        ${comparedReportsTable(found)} ${notesList(found)}
+        ${comparedReportsTable(found)} ${notesList(found.notes, "Notes to read first")}
       </header>
       <main id="content">
         ${regressionsSection(found)} ${comparisonSections(found).map(sectionHtml)} ${loadSection(found)}
@@ -79,13 +81,6 @@ function comparedReportsTable({ older, newer }: Comparison): Html {
     ${renderTable("The two reports", [[screenReaderHead("what"), ""], "old", "new"], cells)}
   </div>`;
 }
-
-const notesList = ({ notes: all }: Comparison): Html | null =>
-  all.length === 0
-    ? null
-    : html`<ul class="notes" aria-label="Notes to read first">
-        ${all.map((note) => html`<li>${prose(note)}</li>`)}
-      </ul>`;
 
 const regressionsSection = ({ regressions: all }: Comparison): Html | null =>
   all.length === 0

@@ -1,6 +1,9 @@
-import { sanitizeLine } from "../../base/sanitize.ts";
-import { formatCount, joinFirst } from "../../base/text.ts";
+import { formatNumber } from "../../base/numbers.ts";
+import { type AgentStreaming, formatRate } from "../model/streaming.ts";
+import { clauseSentence } from "../model/finding-text.ts";
+import { joinFirst, formatCount } from "../../base/text.ts";
 import {
+  type FindingIdentity,
   type Comparison,
   type FindingChange,
   type FindingResult,
@@ -8,9 +11,9 @@ import {
   type ComparedSide,
   type UnpairedFinding,
   type UnpairedReason,
+  type StreamingChange,
 } from "./comparison.ts";
-import { formatClauses, groupByClauseAndResult, type ClauseWithResults, type LabelledText } from "./group-findings.ts";
-import { formatStreamingChange } from "./streaming-changes.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatSkip } from "./find-regressions.ts";
 
 /** A section of a comparison, for all formats. Control characters are already escaped; each renderer adds the escapes of its format. */
@@ -213,3 +216,79 @@ export function formatComparedReport({ target, started, verdict, suite, kind }: 
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
   return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;
 }
+
+/** A line with a label, such as `was: pass`. Control characters in it are escaped. */
+export interface LabelledText {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Checks of one clause that have the same result. */
+interface ChecksWithResult {
+  /** The checks, with their instances in brackets: `SSE-5/name (free, pro)`. */
+  readonly checks: string;
+  readonly rows: readonly LabelledText[];
+}
+
+/** A clause and its findings, with equal results grouped. */
+export interface ClauseWithResults {
+  readonly clause: string;
+  readonly level: string;
+  readonly says: string;
+  readonly cases: readonly ChecksWithResult[];
+}
+
+/** Groups findings by clause, and within a clause by result, so that each result is shown once. */
+export function groupByClauseAndResult<F extends FindingIdentity>(
+  findings: readonly F[],
+  rowsOf: (finding: F) => readonly LabelledText[],
+): ClauseWithResults[] {
+  return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
+    clause: sanitizeLine(clause, 60),
+    level: members[0]?.level ?? "",
+    says: clauseSentence(clause),
+    cases: [...Map.groupBy(members, (finding) => JSON.stringify(rowsOf(finding)))].flatMap(([, alike]) => {
+      const [first] = alike;
+      return first === undefined ? [] : [{ checks: formatChecks(alike), rows: rowsOf(first) }];
+    }),
+  }));
+}
+
+/** Formats findings as `SSE-5/name (free, pro), SSE-5/other`: each check once, with its instances. */
+export function formatChecks(findings: readonly Pick<FindingIdentity, "check" | "instance">[], max = 12): string {
+  const texts = [...Map.groupBy(findings, ({ check }) => check)].map(([check, members]) => {
+    const instances = members.flatMap(({ instance }) => (instance === null ? [] : [sanitizeLine(instance, 60)]));
+    return `${sanitizeLine(check, 100)}${instances.length === 0 ? "" : ` (${joinFirst(instances, 4)})`}`;
+  });
+  return joinFirst(texts, max);
+}
+
+/** Formats the clauses of findings as `SSE-5, SSE-6 and 3 more`. */
+export const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max = 12): string =>
+  joinFirst([...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))], max);
+
+/** Formats the figures of an agent in both reports, side by side. */
+const formatStreamingChange = ({ agent, was, is }: StreamingChange): LabelledText => ({
+  label: sanitizeLine(agent, 40),
+  text: figures
+    .map(({ name, valueOf }) => [name, was === null ? "–" : valueOf(was), is === null ? "–" : valueOf(is)] as const)
+    .filter(([, ...values]) => values.some((value) => value !== "–"))
+    .map(([name, before, now]) => `${name} ${before} → ${now}`)
+    .join("; "),
+});
+
+interface Figure {
+  readonly name: string;
+  readonly valueOf: (quality: AgentStreaming) => string;
+}
+
+const figures: readonly Figure[] = [
+  { name: "median to first content", valueOf: ({ firstContentMs }) => formatMs(firstContentMs.p50) },
+  { name: "median gap", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p50)) },
+  { name: "gap p99", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p99)) },
+  { name: "longest gap", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.max)) },
+  { name: "a second", valueOf: (quality) => formatRate(quality) ?? "–" },
+  { name: "at once", valueOf: ({ lumps, streams }) => `${lumps} of ${streams}` },
+];
+
+const formatMs = (ms: number): string => `${formatNumber(Math.round(ms))} ms`;

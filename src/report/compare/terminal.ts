@@ -6,15 +6,16 @@ import { formatTrial } from "../model/load-results.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinBlocks, type TerminalSettings } from "../terminal/section-lines.ts";
 import type { Comparison } from "./comparison.ts";
-import { formatChecks, type ClauseWithResults } from "./group-findings.ts";
-import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
 import {
+  formatChecks,
+  type ClauseWithResults,
   formatChangeCounts,
   type ComparisonSection,
   comparisonSections,
   formatComparedReport,
   formatRegressionCount,
 } from "./sections.ts";
+import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
 
 export interface ComparisonTerminalOptions extends TerminalSettings {
   /** Whether to show only the regressions, one on each line, and the summary. */

@@ -5,7 +5,7 @@ import { isBrokenOrError, type ReportDocument, type ReportFinding } from "../mod
 import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
 import { clauseSentence, findingName } from "../model/finding-text.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
-import { formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
+import { formatBreach, formatUpcoming, harnessFailedText } from "./test-cases.ts";
 
 /** Maximum number of annotations of each kind that GitHub shows for a step. */
 const maxAnnotationsPerKind = 10;

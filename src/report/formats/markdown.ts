@@ -17,7 +17,7 @@ import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { SectionBlock, SharedCause, TableCell, Section, TableBlock } from "../model/section.ts";
 import { lostRequests, verdictName, verdictReasons } from "../model/verdict-summary.ts";
 import { evidenceLines, type FailureContext } from "../terminal/failure-lines.ts";
-import { plainTextContext } from "./finding-text.ts";
+import { plainTextContext } from "./test-cases.ts";
 import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } from "./markdown-text.ts";
 
 /** Number of broken clauses to show with evidence. Further ones are only named. */

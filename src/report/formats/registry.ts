@@ -11,7 +11,7 @@ import {
 } from "../statement/statement.ts";
 import { renderStatementPage } from "../statement/page.ts";
 import type { Statement } from "../statement/statement-schema.ts";
-import { pageSignatureOf, serializeSigned, type StatementSigning } from "../statement/signed-statement.ts";
+import { pageSignatureOf, serializeSigned, type StatementSigning } from "../statement/attestation.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { harChunks } from "./har.ts";

@@ -39,6 +39,14 @@ export const definitionList = (
     )}
   </dl>`;
 
+/** Renders notes to read first. Nothing without notes. */
+export const notesList = (notes: readonly string[], label: string): Html | null =>
+  notes.length === 0
+    ? null
+    : html`<ul class="notes" aria-label="${label}">
+        ${notes.map((note) => html`<li>${prose(note)}</li>`)}
+      </ul>`;
+
 /** Renders a few large numbers, each with its name. */
 export const numberTiles = (numbers: readonly (readonly [name: string, value: string])[]): Html =>
   definitionList("figures", numbers);

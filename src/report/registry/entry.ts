@@ -1,5 +1,5 @@
 import { profileNames } from "../../spec/profiles.ts";
-import type { PageSignature } from "../statement/page.ts";
+import type { PageSignature } from "../statement/attestation.ts";
 import type { Statement, StatementProfile } from "../statement/statement-schema.ts";
 
 /** A verified statement in a registry. */

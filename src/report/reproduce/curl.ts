@@ -2,7 +2,6 @@ import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchang
 import { partMark } from "../../evidence/secret.ts";
 import type { Report, ReportedConnection } from "../model/report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
-import { commandName } from "./command-name.ts";
 
 export interface CurlOptions {
   /** Returns the shell variable that holds the key with this name; `undefined` if there is none. */
@@ -193,3 +192,6 @@ function wireUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);
   return origin + pathname + search;
 }
+
+/** The beginning of each `conformance` command in a saved report. It works on every machine with npm. */
+export const commandName = "npx agent-hosting-conformance";

@@ -15,8 +15,8 @@ import {
   readSecretCommand,
   shellVariablesOf,
   webhookSecretVariable,
+  commandName,
 } from "./curl.ts";
-import { commandName } from "./command-name.ts";
 
 /** The evidence of a report, and settings for commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {

@@ -1,10 +1,11 @@
-import { z } from "zod";
-
+import { sealEnvelope } from "./envelope.ts";
+import type { SigningKey } from "./signing-key.ts";
+import { type Statement, statementSchema } from "./statement-schema.ts";
 import { dayMs } from "../../base/duration.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
-import { type Statement, statementSchema } from "./statement-schema.ts";
+import { z } from "zod";
 
 /**
  * Name of the field with the expiry date and the conformance statement, for which the in-toto predicate "test result" has no field.
@@ -67,6 +68,11 @@ export interface AttestationParts {
   readonly expires: string;
 }
 
+/** The signature of a statement, as its page shows it. */
+export interface PageSignature extends AttestationParts {
+  readonly keyId: string;
+}
+
 /** Creates the in-toto Statement that contains a conformance statement. */
 export function attestationOf(statement: Statement, { subjects, expires }: AttestationParts): Attestation {
   const { target, suite, verdict, exceptions } = statement;
@@ -117,3 +123,29 @@ export const defaultValidDays = 90;
  */
 export const expiryOf = (finished: string, validDays = defaultValidDays): Date =>
   new Date(Date.parse(finished) + validDays * dayMs);
+
+/** How to sign a statement: with which key, about what, and for how long. */
+export interface StatementSigning {
+  readonly key: SigningKey;
+  /** Deployed images, packages and commits. Default: nothing but the deployment itself. */
+  readonly subjects?: readonly Subject[];
+  /** Number of days after the end of the run for which the statement is valid. Default: 90. */
+  readonly validDays?: number;
+}
+
+const expiresOf = ({ finished }: Statement, { validDays = defaultValidDays }: StatementSigning): string =>
+  expiryOf(finished, validDays).toISOString();
+
+/** Returns the facts about the signature that the HTML page of a statement shows. */
+export const pageSignatureOf = (statement: Statement, signing: StatementSigning): PageSignature => ({
+  keyId: signing.key.keyId,
+  subjects: signing.subjects ?? [],
+  expires: expiresOf(statement, signing),
+});
+
+/** Returns the text of a signed statement: a DSSE envelope on one line, with a line feed at the end. */
+export function serializeSigned(statement: Statement, signing: StatementSigning): string {
+  const { key, subjects = [] } = signing;
+  const expires = expiresOf(statement, signing);
+  return `${JSON.stringify(sealEnvelope(JSON.stringify(attestationOf(statement, { subjects, expires })), key))}\n`;
+}

@@ -5,16 +5,8 @@ import { outcomeBadge, numberTiles, prose, renderTable, numberColumn, pageSectio
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { verdictTexts } from "../html/sections/verdict.ts";
-import type { Subject } from "./attestation.ts";
+import type { Subject, PageSignature } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
-
-/** The signature of a statement, as its page shows it: key, deployed things and expiry. */
-export interface PageSignature {
-  readonly keyId: string;
-  readonly subjects: readonly Subject[];
-  /** Time after which nobody should rely on the statement, ISO 8601. */
-  readonly expires: string;
-}
 
 /**
  * Renders a statement as one HTML page for people, without scripts.

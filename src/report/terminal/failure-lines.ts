@@ -5,7 +5,7 @@ import { formatCount, formatLabelled } from "../../base/text.ts";
 import { breachText, type DistinctFinding, findingFacts } from "../model/finding-text.ts";
 import type { ClauseGroup } from "../model/broken-clauses.ts";
 import type { ReportFinding } from "../model/report.ts";
-import { commandName } from "../reproduce/command-name.ts";
+import { commandName } from "../reproduce/curl.ts";
 import { type EvidenceContext, findingEvidence } from "../reproduce/finding-evidence.ts";
 import { formatText, type TerminalStyle } from "./section-lines.ts";
 

@@ -2,11 +2,10 @@ import { clauseCountsOf, failedClauses } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report, Verdict } from "../model/report.ts";
 import { type ClauseSection, clauseSections, gapRows, readingRows, type BehaviourRow } from "./clause-rows.ts";
-import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
+import { type LatencyRow, latencyRows, loadLatencyRows, type StreamingRow, streamingRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import { type ProfileRow, profileRows, rankVendors } from "./profile-rows.ts";
 import { vendorQuestions, type VendorQuestion } from "./questions.ts";
-import { type StreamingRow, streamingRows } from "./streaming-rows.ts";
 import { type VendorSwitch, vendorSwitches } from "./switches.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 

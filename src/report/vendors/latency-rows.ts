@@ -1,10 +1,10 @@
-import { rounded } from "../../base/numbers.ts";
+import { formatNumber, rounded } from "../../base/numbers.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import { type AgentStreaming, formatRate, streamingOf } from "../model/streaming.ts";
+import { mapJudged, type Vendor, type VendorWithReport } from "./vendor.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { AgentStreaming } from "../model/streaming.ts";
-import { streamingOfMainAgent } from "./streaming-rows.ts";
-import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
 /** Latencies of successful requests to one endpoint, in milliseconds. */
 export interface Latency {
@@ -69,11 +69,11 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
       return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
     }),
   }));
-  return [...rows, ...streamingRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
+  return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
 /** Returns rows with the times of the chunks of streams. For each vendor, they are about the agent with the most streams. */
-function streamingRows(vendors: readonly Vendor[]): LatencyRow[] {
+function chunkTimeRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({
     name,
@@ -124,3 +124,30 @@ const latencyEntry = (name: string, count: number, median: number, p99: number):
   name,
   { count, median, p99 },
 ];
+
+/** A figure of the streaming quality, for the agent of each vendor with the most streams. */
+export interface StreamingRow {
+  readonly name: string;
+  /** The figure by vendor; `null` if there is none, or the vendor was not judged. */
+  readonly cells: readonly (string | null)[];
+}
+
+/** The figures that are not among the times, which have the first content and the gaps. */
+const streamingFigures: Readonly<Record<string, (quality: AgentStreaming) => string | null>> = {
+  "longest gap": ({ gapMs }) => (gapMs === null ? null : `${formatNumber(Math.round(gapMs.max))} ms`),
+  "content a second": formatRate,
+  "streams that come all at once": ({ lumps, streams }) => `${lumps} of ${streams}`,
+};
+
+/** Returns the streaming quality of a vendor's agent with the most streams; `null` if the vendor has no streams. */
+export const streamingOfMainAgent = memoizeByObject(
+  ({ document }: VendorWithReport): AgentStreaming | null => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null,
+);
+
+/** Returns rows with the streaming quality of each vendor. Empty if no vendor has streams. */
+export function streamingRows(vendors: readonly Vendor[]): StreamingRow[] {
+  const qualities = mapJudged(vendors, streamingOfMainAgent);
+  return Object.entries(streamingFigures)
+    .map(([name, textOf]) => ({ name, cells: qualities.map((each) => (each === null ? null : textOf(each))) }))
+    .filter(({ cells }) => cells.some((cell) => cell !== null));
+}

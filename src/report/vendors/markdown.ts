@@ -1,6 +1,6 @@
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { formatClauseCounts, comparisonNotes, formatOverview, questionsIntro, questionsTitle } from "./summary.ts";
+import { comparisonNotes, formatOverview, questionsIntro, questionsTitle, type HeadRow, headRows } from "./summary.ts";
 import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
@@ -35,7 +35,7 @@ function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly
   const rows = groups.flatMap((group) =>
     group.rows
       .filter(({ differs }) => ownTitle === undefined || differs === true)
-      .map(({ name, detail, cells }) => {
+      .map(({ name, detail = "", cells }) => {
         const label = id === "limits" ? `${group.title}, ${name}` : name;
         return [`**${markdownProse(label)}** ${markdownProse(detail)}`.trim(), ...cells.map(cellMarkdown)];
       }),
@@ -82,33 +82,15 @@ function cellMarkdown(cell: VendorCell): string {
   return `${outcomeSymbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${markdownProse(cell.text)}`}`;
 }
 
-type FormatSummary<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
-
 function vendorHeadRows(vendors: readonly VendorSummary[]): string[][] {
-  const row = (
-    name: string,
-    ofJudged: FormatSummary<"judged">,
-    ofOther: FormatSummary<"unjudged"> = () => "–",
-  ): string[] => [
+  const unjudgedText = (name: HeadRow["name"], { baseUrl, reason }: UnjudgedSummary): string => {
+    if (name === "verdict") return `not judged: ${reason}`;
+    return name === "base URL" ? (baseUrl ?? "–") : "–";
+  };
+  return headRows(vendors).map(({ name, textOf }) => [
     name,
-    ...vendors.map((head) => markdownProse(head.kind === "judged" ? ofJudged(head) : ofOther(head))),
-  ];
-  const hasLoad = vendors.some((head) => head.kind === "judged" && head.load !== null);
-  const loadText: FormatSummary<"judged"> = ({ load }) =>
-    load === null ? "–" : `${load.verdict}, ${load.broken} broken in ${load.runs} runs`;
-  return [
-    row(
-      "verdict",
-      ({ verdict }) => verdict,
-      ({ reason }) => `not judged: ${reason}`,
-    ),
-    row(
-      "base URL",
-      ({ baseUrl }) => baseUrl,
-      ({ baseUrl }) => baseUrl ?? "–",
-    ),
-    row("clauses", formatClauseCounts),
-    row("requests", ({ requests }) => String(requests)),
-    ...(hasLoad ? [row("under load", loadText)] : []),
-  ];
+    ...vendors.map((head) => markdownProse(head.kind === "judged" ? textOf(head) : unjudgedText(name, head))),
+  ]);
 }
+
+type UnjudgedSummary = Extract<VendorSummary, { kind: "unjudged" }>;

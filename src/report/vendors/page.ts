@@ -1,13 +1,20 @@
+import { prose, outcomeBadge, screenReaderHead, tableHead, notesList } from "../html/elements.ts";
+import type { VendorComparison, VendorSummary } from "./comparison.ts";
+import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
+import {
+  questionsIntro,
+  questionsTitle,
+  formatClauseCounts,
+  comparisonNotes,
+  formatOverview,
+  formatLoad,
+} from "./summary.ts";
 import { verdictMarks } from "../model/verdict.ts";
 import { verdictTexts } from "../html/sections/verdict.ts";
 import { formatCount } from "../../base/text.ts";
-import { outcomeBadge, screenReaderHead, prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
-import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { vendorsPageScript, vendorsPageStyle } from "./page-style.ts";
-import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
-import { type PagePart, questionsHtml, switchesHtml } from "./page-lists.ts";
 import { type VendorRowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as one HTML page, which is readable without scripts. */
@@ -24,13 +31,7 @@ export function renderVendorsPage(all: VendorComparison): string {
         <ul class="heads">
           ${all.vendors.map(vendorHeading)}
         </ul>
-        ${
-          notes.length === 0
-            ? null
-            : html`<ul class="notes" aria-label="To know before comparing">
-                ${notes.map((note) => html`<li>${prose(note)}</li>`)}
-              </ul>`
-        }
+        ${notesList(notes, "To know before comparing")}
       </header>
       <main id="content">
         <div class="controls">
@@ -113,7 +114,11 @@ function groupTableBody(
   </tbody>`;
 }
 
-function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: boolean, isUnprinted: boolean): Html {
+function rowHtml(
+  { name, level = "", detail = "", cells, differs }: VendorRow,
+  hasId: boolean,
+  isUnprinted: boolean,
+): Html {
   const content = html`<th scope="row" class="row-head">
       ${hasId ? html`<code>${name}</code>` : name}${level !== "" && html` <span class="muted small">${level}</span>`}
       ${differs === true && html`<span class="apart">≠ differs</span>`}
@@ -141,7 +146,7 @@ export function vendorHeading(head: VendorSummary): Html {
     return html`<li class="head">
       <h2>${head.name}</h2>
       <p class="word">– not judged</p>
-      ${head.baseUrl === null ? null : html`<p class="muted"><code>${head.baseUrl}</code></p>`}
+      ${head.baseUrl !== null && html`<p class="muted"><code>${head.baseUrl}</code></p>`}
       <p>${prose(head.reason)}</p>
     </li>`;
   return html`<li class="head ${verdictTexts[head.verdict].tone}">
@@ -149,11 +154,7 @@ export function vendorHeading(head: VendorSummary): Html {
     <p class="word">${verdictMarks[head.verdict]} ${head.verdict}</p>
     ${clauseCountsBar(head)}
     <p>${formatClauseCounts(head)}</p>
-    ${
-      head.load === null
-        ? null
-        : html`<p>Under load: ${head.load.verdict}, ${head.load.broken} broken in ${head.load.runs} runs</p>`
-    }
+    ${head.load !== null && html`<p>Under load: ${formatLoad(head)}</p>`}
     <p class="muted"><code>${head.baseUrl}</code></p>
     <p class="muted">${formatVendorFacts(head)}</p>
   </li>`;
@@ -189,4 +190,54 @@ function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>
       return html`<rect class="${name}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="4"></rect>`;
     })}
   </svg>`;
+}
+
+/** A part of the vendors page, with its entry in the page's navigation. */
+export interface PagePart {
+  readonly id: string;
+  readonly title: string;
+  readonly content: Html;
+}
+
+/** Renders what to ask each vendor. Empty if there is nothing to ask. */
+export function questionsHtml({ vendors, questions }: VendorComparison): PagePart[] {
+  const lists = vendors.flatMap(({ name }, at) => {
+    const asked = questions[at] ?? [];
+    return asked.length === 0
+      ? []
+      : [
+          html`<div class="asked">
+            <h3>${name}</h3>
+            <ol>
+              ${asked.map(({ text }) => html`<li><span class="words">${prose(text, 1500)}</span></li>`)}
+            </ol>
+          </div>`,
+        ];
+  });
+  if (lists.length === 0) return [];
+  const content = html`<section id="questions">
+    <h2>${questionsTitle}</h2>
+    <p class="muted">${questionsIntro}</p>
+    ${lists}
+  </section>`;
+  return [{ id: "questions", title: questionsTitle, content }];
+}
+
+/** Renders what a client meets when it changes vendors. Empty if there is no pair of vendors. */
+export function switchesHtml({ switches }: VendorComparison): PagePart[] {
+  if (switches.length === 0) return [];
+  const content = html`<section id="switches">
+    <h2>${switchesTitle}</h2>
+    <p class="muted">${prose(switchesLead)}</p>
+    ${switches.map(
+      (each) =>
+        html`<details class="switch">
+          <summary>${formatSwitch(each)}</summary>
+          <ul>
+            ${each.differences.map((difference) => html`<li>${prose(formatDifference(difference), 1500)}</li>`)}
+          </ul>
+        </details>`,
+    )}
+  </section>`;
+  return [{ id: "switches", title: switchesTitle, content }];
 }

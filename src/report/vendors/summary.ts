@@ -3,7 +3,7 @@ import type { Latency } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 
 /** Formats counts as `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`. Leaves out zeros, except for passes. */
-export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "judged" }>): string {
+export function formatClauseCounts({ clauses }: JudgedSummary): string {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const otherCounts = [
     [broken, "broken"],
@@ -81,6 +81,28 @@ function missingClauseNotes(vendors: VendorComparison["vendors"], sections: Vend
     ? []
     : [`Not every report has every clause; a missing clause does not count as a difference: ${incomplete.join(", ")}.`];
 }
+
+type JudgedSummary = Extract<VendorSummary, { kind: "judged" }>;
+
+/** A row of the table at the beginning of a comparison. Its text is for judged vendors. */
+export interface HeadRow {
+  readonly name: "verdict" | "base URL" | "clauses" | "requests" | "under load";
+  readonly textOf: (head: JudgedSummary) => string;
+}
+
+/** Returns the rows of the table at the beginning: verdict, address and counts, and the result under load if there is one. */
+export const headRows = (vendors: readonly VendorSummary[]): HeadRow[] => [
+  { name: "verdict", textOf: ({ verdict }) => verdict },
+  { name: "base URL", textOf: ({ baseUrl }) => baseUrl },
+  { name: "clauses", textOf: formatClauseCounts },
+  { name: "requests", textOf: ({ requests }) => String(requests) },
+  ...(vendors.some((head) => head.kind === "judged" && head.load !== null)
+    ? [{ name: "under load", textOf: formatLoad } as const]
+    : []),
+];
+
+export const formatLoad = ({ load }: JudgedSummary): string =>
+  load === null ? "–" : `${load.verdict}, ${load.broken} broken in ${load.runs} runs`;
 
 export const questionsTitle = "What to ask";
 export const questionsIntro =

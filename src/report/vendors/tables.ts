@@ -3,9 +3,8 @@ import { clientRank } from "../model/broken-clauses.ts";
 import type { Outcome } from "../model/report.ts";
 import { type ClauseCell, type ClauseRow, notObservedPrefix, type BehaviourRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";
-import type { LatencyRow } from "./latency-rows.ts";
+import type { LatencyRow, StreamingRow } from "./latency-rows.ts";
 import { formatProfileCell, type ProfileRow, rankingRule } from "./profile-rows.ts";
-import type { StreamingRow } from "./streaming-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
 /** A table of a vendor comparison, for all formats. Cells are in the order of the vendors. */
@@ -25,10 +24,10 @@ export interface VendorRowGroup {
 
 export interface VendorRow {
   readonly name: string;
-  /** Level of the clause. Empty in tables that are not about clauses. */
-  readonly level: string;
+  /** Level of the clause. */
+  readonly level?: string;
   /** The sentence of the clause, or the published limit, that the row is about. */
-  readonly detail: string;
+  readonly detail?: string;
   readonly cells: readonly VendorCell[];
   /** Whether vendors differ. `null` for rows that are not compared, such as times. */
   readonly differs: boolean | null;
@@ -104,25 +103,24 @@ const limitsTable = (limits: VendorComparison["limits"]): VendorTable => ({
     title: tier,
     rows: rows.map(({ name, published, cells, differs }) => ({
       name,
-      level: "",
-      detail: published === "" ? "" : `published: ${published}`,
+      ...(published === "" ? {} : { detail: `published: ${published}` }),
       cells: cells.map(behaviourCell),
       differs,
     })),
   })),
 });
 
-const streamingRow = ({ name, cells }: StreamingRow): VendorRow => ({
+const streamingRow = ({ name, cells }: StreamingRow): VendorRow => measuredRow(name, cells, (text) => text ?? "–");
+
+/** A row whose cells are not compared. */
+const measuredRow = <T>(name: string, cells: readonly (T | null)[], format: (cell: T | null) => string): VendorRow => ({
   name,
-  level: "",
-  detail: "",
-  cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: cell ?? "–" })),
+  cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: format(cell) })),
   differs: null,
 });
 
 const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
   name: profile,
-  level: "",
   detail: profiles[profile].summary,
   cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: formatProfileCell(cell) })),
   differs: new Set(cells.flatMap((cell) => cell?.verdict ?? [])).size > 1,
@@ -167,7 +165,6 @@ function behaviourCell(text: string | null): VendorCell {
 
 const behaviourRow = ({ check, says, cells, differs }: BehaviourRow): VendorRow => ({
   name: check,
-  level: "",
   detail: says,
   cells: cells.map(behaviourCell),
   differs,
@@ -179,12 +176,6 @@ const latencyTable = (
   lead: string,
   latencies: readonly LatencyRow[],
 ): VendorTable => {
-  const rows = latencies.map(({ name, cells }): VendorRow => ({
-    name,
-    level: "",
-    detail: "",
-    cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: formatLatency(cell) })),
-    differs: null,
-  }));
+  const rows = latencies.map(({ name, cells }) => measuredRow(name, cells, formatLatency));
   return { id, title, lead, groups: [{ title: "", rows }] };
 };

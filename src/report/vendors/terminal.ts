@@ -1,11 +1,12 @@
+import { verdictTones } from "../model/verdict.ts";
 import { formatLabelled, wrap } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
-import type { TerminalSettings } from "../terminal/section-lines.ts";
+import { type TerminalSettings, joinBlocks, paintTone } from "../terminal/section-lines.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatQuestionCounts } from "./questions.ts";
-import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
+import { comparisonNotes, formatOverview, headRows, type HeadRow } from "./summary.ts";
 import { formatSwitch } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
@@ -19,18 +20,16 @@ type TextCells = readonly string[];
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
-  const blocks = [
+  const unjudged = all.vendors.filter((head) => head.kind === "unjudged");
+  return joinBlocks([
     ...splitColumns(judged, width).flatMap((part) => terminalTables(all, part, width, paint)),
     gapLines(all, width, paint),
     questionLines(all, width, paint),
-    switchLines(all, width, paint),
-    unjudgedLines(all, width, paint),
-    comparisonNotes(all)
-      .flatMap((note) => formatLabelled("note  ", note, width, paint.dim))
-      .join("\n"),
-    wrap(formatOverview(all), width).join("\n"),
-  ];
-  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+    all.switches.flatMap((each) => formatLabelled("switch  ", formatSwitch(each), Math.max(width, 60), paint.bold)),
+    unjudged.flatMap(({ name, reason }) => formatLabelled("not judged  ", `${name}: ${reason}`, width, paint.yellow)),
+    comparisonNotes(all).flatMap((note) => formatLabelled("note  ", note, width, paint.dim)),
+    wrap(formatOverview(all), width),
+  ]);
 }
 
 /** Splits the indexes of the vendors' columns into groups that fit the width of the terminal. */
@@ -42,35 +41,23 @@ function splitColumns(columns: readonly number[], width: number): number[][] {
   );
 }
 
-function gapLines({ gaps }: VendorComparison, width: number, paint: Paint): string {
+function gapLines({ gaps }: VendorComparison, width: number, paint: Paint): string[] {
   const differing = gaps.filter(({ differs }) => differs).map(({ check }) => check);
-  if (differing.length === 0) return "";
+  if (differing.length === 0) return [];
   const label = "Where the document is silent, they differ in  ";
   const names = `${differing.join(", ")} (--html and --markdown show how)`;
-  return formatLabelled(label, names, Math.max(width, label.length + 40), paint.bold).join("\n");
+  return formatLabelled(label, names, Math.max(width, label.length + 40), paint.bold);
 }
 
-function questionLines({ vendors, questions }: VendorComparison, width: number, paint: Paint): string {
+function questionLines({ vendors, questions }: VendorComparison, width: number, paint: Paint): string[] {
   const counts = formatQuestionCounts(
     vendors.map(({ name }) => name),
     questions,
   );
-  const label = "What to ask  ";
-  if (counts === "") return "";
-  return formatLabelled(label, `${counts}: --html and --markdown show it`, width, paint.bold).join("\n");
+  return counts === ""
+    ? []
+    : formatLabelled("What to ask  ", `${counts}: --html and --markdown show it`, width, paint.bold);
 }
-
-const switchLines = ({ switches }: VendorComparison, width: number, paint: Paint): string =>
-  switches
-    .flatMap((each) => formatLabelled("switch  ", formatSwitch(each), Math.max(width, 60), paint.bold))
-    .join("\n");
-
-const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Paint): string =>
-  vendors
-    .flatMap((head) =>
-      head.kind === "judged" ? [] : formatLabelled("not judged  ", `${head.name}: ${head.reason}`, width, paint.yellow),
-    )
-    .join("\n");
 
 const tableTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   profiles: "profiles",
@@ -83,12 +70,12 @@ const tableTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   load: "times under load",
 };
 
-function terminalTables(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[] {
+function terminalTables(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[][] {
   const pick: ColumnPicker = (cells) => part.flatMap((at) => cells.slice(at, at + 1));
   const heads = pick(all.vendors);
-  const table = (title: string, rows: readonly TextCells[]): string =>
+  const table = (title: string, rows: readonly TextCells[]): string[] =>
     rows.length === 0
-      ? ""
+      ? []
       : formatTable([paint.bold(title), ...heads.map(({ name }) => paint.bold(name))], rows, width);
   return [
     table("", vendorHeadRows(heads, paint)),
@@ -103,36 +90,25 @@ function terminalTables(all: VendorComparison, part: readonly number[], width: n
           ]),
       );
       const title = tableTitles[id];
-      return title === undefined ? "" : table(title, rows);
+      return title === undefined ? [] : table(title, rows);
     }),
   ];
 }
 
 type ColumnPicker = <T>(cells: readonly T[]) => T[];
 
-function vendorHeadRows(heads: readonly VendorSummary[], paint: Paint): TextCells[] {
-  const judged = (of: (head: Extract<VendorSummary, { kind: "judged" }>) => string): TextCells =>
-    heads.map((head) => (head.kind === "judged" ? of(head) : "–"));
-  return [
-    ["verdict", ...judged(({ verdict }) => paintVerdict(verdict, paint))],
-    ["base URL", ...judged(({ baseUrl }) => baseUrl.replace(/^https?:\/\//, ""))],
-    ["clauses", ...judged(formatClauseCounts)],
-    ["requests", ...judged(({ requests }) => String(requests))],
-    ...(heads.some((head) => head.kind === "judged" && head.load !== null)
-      ? [["under load", ...judged(({ load }) => (load === null ? "–" : `${load.verdict}, ${load.broken} broken`))]]
-      : []),
-  ];
-}
+const vendorHeadRows = (heads: readonly VendorSummary[], paint: Paint): TextCells[] =>
+  headRows(heads).map(({ name, textOf }) => [
+    name,
+    ...heads.map((head) => (head.kind === "judged" ? shortHeadText(name, textOf(head), head.verdict, paint) : "–")),
+  ]);
 
-function paintVerdict(verdict: Verdict, paint: Paint): string {
-  const colours = {
-    conformant: paint.green,
-    nonconformant: paint.red,
-    partial: paint.yellow,
-    incomplete: paint.yellow,
-    unreachable: paint.red,
-  };
-  return colours[verdict](verdict);
+function shortHeadText(name: HeadRow["name"], text: string, verdict: Verdict, paint: Paint): string {
+  if (name === "base URL") return text.replace(/^https?:\/\//, "");
+  if (name === "under load") return text.replace(/ in \d+ runs$/, "");
+  if (name !== "verdict") return text;
+  const tone = verdictTones[verdict];
+  return tone === "bad" ? paint.red(text) : paintTone(text, tone, paint);
 }
 
 /** Returns a row for each section in which a clause did not pass, and one row for all other sections. */
@@ -155,17 +131,14 @@ function formatSectionCounts(cells: readonly (ClauseCell | null)[], paint: Paint
   if (cells.every((cell) => cell === null)) return "–";
   const count = (...outcomes: readonly (Outcome | "absent")[]): number =>
     cells.filter((cell) => cell !== null && outcomes.includes(cell.outcome)).length;
-  const parts = [
-    `${count("pass")} pass`,
-    ...formatColouredCount(count("fail"), "fail", paint.red),
-    ...formatColouredCount(count("warning", "note"), "other", paint.yellow),
-    ...formatColouredCount(count("skipped", "absent", "error"), "not run", paint.dim),
-  ];
-  return parts.join(", ");
+  const others = [
+    [count("fail"), "fail", paint.red],
+    [count("warning", "note"), "other", paint.yellow],
+    [count("skipped", "absent", "error"), "not run", paint.dim],
+  ] as const;
+  const texts = others.flatMap(([number, word, painted]) => (number === 0 ? [] : [painted(`${number} ${word}`)]));
+  return [`${count("pass")} pass`, ...texts].join(", ");
 }
-
-const formatColouredCount = (count: number, word: string, painted: (text: string) => string): string[] =>
-  count === 0 ? [] : [painted(`${count} ${word}`)];
 
 const outcomeMarks = {
   pass: "✓ pass",
@@ -191,7 +164,7 @@ const labelColumnWidth = 22;
 const maxColumnWidth = 48;
 
 /** Formats a table without borders: a column of labels, and for each vendor a column of wrapped texts. */
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+function formatTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
   const each = Math.min(
     maxColumnWidth,
     Math.max(minColumnWidth, Math.floor((width - labelColumnWidth) / (head.length - 1))) - tableGap,
@@ -201,5 +174,5 @@ function formatTable(head: readonly string[], rows: readonly (readonly string[])
     align: "left",
     width: { kind: "wrapped", columns: at === 0 ? labelColumnWidth : each },
   }));
-  return tableLines(columns, rows).join("\n");
+  return tableLines(columns, rows);
 }

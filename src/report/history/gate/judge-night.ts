@@ -6,10 +6,9 @@ import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
 import { trialIdText, type Night, type ReportedChanges, type ReportedLatencyShift } from "../night.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
-import { type OpenFailure, openFailures } from "../open-failures.ts";
+import { type OpenFailure, openFailures, type FlakyCheck, flakyChecksOf } from "../finding-histories.ts";
 import type { TrialId } from "../../model/load-results.ts";
 import { type CountChange, countChangesOf, formatCountChange, isConfirmed } from "./count-changes.ts";
-import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
 import {
   latencyGate,
   withConfirmationRuns,

@@ -5,7 +5,7 @@ import type { Night } from "../night.ts";
 import { replayNights } from "../testing/replay.ts";
 import { noChanges, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./events.ts";
-import { openFailures } from "../open-failures.ts";
+import { openFailures } from "../finding-histories.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replayNights(

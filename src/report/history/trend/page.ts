@@ -6,12 +6,11 @@ import { renderPage } from "../../html/page.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
 import { groupByLoad } from "../summary.ts";
-import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
+import { flakyChecksOf, flakyNights, type OpenFailure, openFailures } from "../finding-histories.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { streamingCharts } from "./streaming-charts.ts";
 import { type TrendEvent, trendEvents } from "./events.ts";
-import { type OpenFailure, openFailures } from "../open-failures.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 import { eventsTable, failuresTable, flakyTable, nightsTable, pairsTable, wholePercent } from "./tables.ts";
 

@@ -4,12 +4,11 @@ import { findingKey, findingName, clauseSentence } from "../../model/finding-tex
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
-import type { FlakyCheck } from "../gate/flaky.ts";
+import type { FlakyCheck, OpenFailure } from "../finding-histories.ts";
 import type { Night } from "../night.ts";
 import { formatDate } from "./charts.ts";
 import type { PairsOfNights } from "../pairs-of-nights.ts";
 import type { TrendEvent } from "./events.ts";
-import type { OpenFailure } from "../open-failures.ts";
 
 const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${formatDate(iso)}</time>`;
 

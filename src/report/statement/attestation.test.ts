@@ -3,9 +3,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypt
 import { describe, expect, it } from "vitest";
 
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
-import { attestationDifferences, attestationSchema, partsOfAttestation } from "./attestation.ts";
+import { attestationDifferences, attestationSchema, partsOfAttestation, serializeSigned } from "./attestation.ts";
 import { envelopeSchema, payloadOf, signedBytes } from "./envelope.ts";
-import { serializeSigned } from "./signed-statement.ts";
 import { isSignedBy, keyIdOf, parsePublicKey, parseSigningKey, type SigningKey } from "./signing-key.ts";
 import { statementOf } from "./statement.ts";
 

@@ -1,6 +1,6 @@
+import type { Night, NightFinding } from "./night.ts";
 import { findingKey } from "../model/finding-text.ts";
 import { isBroken, isExercised } from "../model/report.ts";
-import type { Night, NightFinding } from "./night.ts";
 
 /** A finding that was broken on the last night. */
 export interface OpenFailure {
@@ -40,4 +40,44 @@ export function openFailures(nights: readonly Night[]): OpenFailure[] {
     const known = found.get(key);
     return known === undefined ? [] : [{ finding, ...known }];
   });
+}
+
+/** A check that often changes between passing and broken. */
+export interface FlakyCheck {
+  readonly check: string;
+  readonly instance: string | null;
+  /** Number of times that the check changed between passing and broken. */
+  readonly flips: number;
+  /** Number of nights that judged the check. */
+  readonly nights: number;
+  /** Number of nights on which the check was broken. */
+  readonly broken: number;
+}
+
+/** Number of latest nights in which to search for flaky checks. */
+export const flakyNights = 14;
+/** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
+const minFlips = 3;
+
+/** Returns the flaky checks, the most frequent changes first. Nights that did not judge a check do not count for it. */
+export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
+  const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
+  for (const { findings } of nights.slice(-flakyNights))
+    for (const finding of findings) {
+      if (!isExercised(finding)) continue;
+      const key = findingKey(finding);
+      const known = sides.get(key) ?? { check: finding.check, instance: finding.instance ?? null, broken: [] };
+      known.broken.push(isBroken(finding));
+      sides.set(key, known);
+    }
+  return [...sides.values()]
+    .map(({ check, instance, broken }) => ({
+      check,
+      instance,
+      flips: broken.filter((side, at) => at > 0 && side !== broken[at - 1]).length,
+      nights: broken.length,
+      broken: broken.filter(Boolean).length,
+    }))
+    .filter(({ flips }) => flips >= minFlips)
+    .toSorted((one, other) => other.flips - one.flips);
 }

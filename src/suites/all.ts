@@ -57,7 +57,7 @@ import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
 import { identityRelations } from "./relations/identities.ts";
 import { unknownPathRequested } from "./requests/probes.ts";
 
-/** Every check that compares two messages of a run, except the checks of receivers' replies in `deliveries/retry-checks.ts`. */
+/** Every check that compares two messages of a run, except those in `deliveries/retry-checks.ts`. */
 export const relations: readonly Check[] = [
   ...callRelations,
   ...relationsOfCounts,

@@ -40,7 +40,7 @@ export interface AlertCrossed {
 /** Maximum number of requests to cross a threshold without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
-/** Time after which requests leave the minute's limit. Some limiters also count the minute before (`advanced`). */
+/** Time after which no request counts in the minute's limit. `advanced` allows for limiters of two minutes. */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
 const pingMs = { advanced: 30, real: 500 } as const;

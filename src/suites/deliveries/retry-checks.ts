@@ -155,7 +155,7 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/** Judges that the target does not repeat every event of a webhook that answered 2xx. One may be a late duplicate. */
+/** Judges that the target does not repeat every event that a receiver accepted. One may be a late duplicate. */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)

@@ -40,7 +40,7 @@ function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExc
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/** Judges that `uptime` rises with time, and `last_request` changes with requests, between two outages. */
+/** Judges that `uptime` rises, and `last_request` changes with requests. After an outage, both begin anew. */
 function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));

@@ -37,7 +37,7 @@ function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentD
   return breach(expected, wrong.map(describe).join("; "), ...wrong.map(({ exchange }) => exchange));
 }
 
-/** Creates a judge that is called if the receiver accepted the positive control. Otherwise its replies prove nothing. */
+/** Calls a judge only if the receiver accepted the positive control. Otherwise its replies prove nothing. */
 const afterControl =
   <E, R>(judge: (evidence: E) => R) =>
   (evidence: E & { readonly control: SentDeliveries }) => {

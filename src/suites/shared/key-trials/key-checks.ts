@@ -35,7 +35,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Option for kinds of keys that reach every endpoint only with a test clock. Otherwise they would exceed the limit. */
+/** Option for kinds of keys that reach every endpoint only with a test clock. Without one, a limit stops them. */
 const needsClock = { reach: need("clock") };
 
 /** The rule of the document for each kind of invalid key. */

@@ -6,14 +6,11 @@ import { describe, expect, it } from "vitest";
 import { projectRoot } from "./measuring/scratch.ts";
 import type { Measurement } from "./measuring/measurement.ts";
 import { rows } from "./rows/all.ts";
-import { ratioOf, summarizeRounds } from "./tool/arithmetic.ts";
-import { chooseRows } from "./tool/choose-rows.ts";
+import { ratioOf, summarizeRounds, measureRow } from "./tool/measure.ts";
+import { chooseRows, minRatio, maxRatio, isGoalMet, maxSubject, noGoal, type BenchRow, sizeOf } from "./tool/row.ts";
 import { toFigureRow, toFigures, mergeRows, readFigures } from "./tool/figures.ts";
-import { minRatio, maxRatio, isGoalMet, maxSubject, noGoal } from "./tool/goal.ts";
-import { measureRow } from "./tool/measure.ts";
 import { replaceFigures } from "./tool/page.ts";
-import { type BenchRow, sizeOf } from "./tool/row.ts";
-import { formatRow, terminalTable } from "./tool/table.ts";
+import { formatRow, terminalTable } from "./tool/row-text.ts";
 
 const took = (wallMs: number, cpuMs = wallMs, bytes: number | null = null): Measurement => ({ wallMs, cpuMs, bytes });
 

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from "commander";
 
 import { projectRoot } from "./measuring/scratch.ts";
 import { rows } from "./rows/all.ts";
-import { chooseRows } from "./tool/choose-rows.ts";
+import { chooseRows, type BenchRow, sizeOf } from "./tool/row.ts";
 import {
   type FigureRow,
   toFigureRow,
@@ -18,8 +18,7 @@ import {
 } from "./tool/figures.ts";
 import { measureRow } from "./tool/measure.ts";
 import { replaceFigures } from "./tool/page.ts";
-import { type BenchRow, sizeOf } from "./tool/row.ts";
-import { formatRow, formatMachine, terminalTable } from "./tool/table.ts";
+import { formatRow, formatMachine, terminalTable } from "./tool/row-text.ts";
 
 // `npm run bench`: measures each row of the table in docs/performance.md and the row's baseline.
 

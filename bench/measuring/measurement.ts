@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { readFileSync } from "node:fs";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export const measurementSchema = z.object({
   wallMs: z.number(),
@@ -11,3 +14,63 @@ export const measurementSchema = z.object({
  * that the row measures. `bytes` is memory; `null` in rows that measure no memory.
  */
 export type Measurement = Readonly<z.infer<typeof measurementSchema>>;
+
+/**
+ * Measures work in this process. First collects the garbage of earlier work, if Node was started with `--expose-gc`.
+ */
+export async function measureTime(work: () => unknown): Promise<Measurement> {
+  globalThis.gc?.();
+  const before = process.cpuUsage();
+  const startedMs = performance.now();
+  await work();
+  const wallMs = performance.now() - startedMs;
+  return { wallMs, cpuMs: cpuMsSince(before), bytes: null };
+}
+
+/** Returns the CPU time of this process since `before`, in milliseconds. */
+export function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Divides the times of a measurement by a count. Keeps its memory. */
+export const divideTimes = ({ wallMs, cpuMs, bytes }: Measurement, count: number): Measurement => ({
+  wallMs: wallMs / count,
+  cpuMs: cpuMs / count,
+  bytes,
+});
+
+/** Linux counts CPU time in ticks of a hundredth of a second. */
+const ticksPerSecond = 100;
+
+/**
+ * CPU time of the child processes that have ended, including their own children.
+ *
+ * @throws {Error} if this machine does not report these times
+ */
+export function childrenCpuMs(): number {
+  const fields = statFields();
+  return ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1000;
+}
+
+/** How long to wait at most until Linux counts the CPU time of a stopped process. */
+const maxExitMs = 5000;
+
+/** Waits until at least one child process has ended, and returns the CPU time of ended child processes. */
+export async function endedChildrenCpuMs(): Promise<number> {
+  const deadlineMs = performance.now() + maxExitMs;
+  while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);
+  return childrenCpuMs();
+}
+
+function statFields(): string[] {
+  try {
+    // The second field, the program's name in brackets, may contain spaces and brackets. So this takes the fields after
+    // the last bracket.
+    return readFileSync("/proc/self/stat", "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+  } catch {
+    throw new Error("only Linux reports the CPU time of child processes");
+  }
+}

@@ -1,4 +1,4 @@
-import { cpuMsSince } from "./measure-time.ts";
+import { cpuMsSince } from "./measurement.ts";
 
 // This file runs a server of the bench in a child process. The first message from the parent starts the server. Each
 // later message asks for the CPU time used so far.

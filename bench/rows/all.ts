@@ -1,14 +1,9 @@
 import type { BenchRow } from "../tool/row.ts";
-import { judgeRows } from "./judge.ts";
-import { savedRunRows } from "./saved-run.ts";
-import { limiterRows } from "./limiter.ts";
-import { loadAllRow } from "./load-all.ts";
-import { loadRows } from "./load.ts";
+import { judgeRows, savedRunRows } from "./saved-run.ts";
+import { limiterRows, referenceRows, streamRows } from "./reference.ts";
+import { loadAllRow, loadRows } from "./load.ts";
 import { proxyRows } from "./proxy.ts";
-import { referenceRows } from "./reference.ts";
-import { runRows } from "./run.ts";
-import { startRows } from "./start.ts";
-import { streamRows } from "./streams.ts";
+import { runRows, startRows } from "./run.ts";
 import { vendorsRow } from "./vendors.ts";
 
 /** Every row of the bench, in the order of the table. */

@@ -2,8 +2,15 @@ import type { PacedRequests } from "../workloads/added-latency.ts";
 import type { RepeatedRequest } from "../workloads/raw-autocannon.ts";
 import { runWorkload } from "../measuring/run-workload.ts";
 import { type BenchServer, startServer } from "../measuring/server.ts";
-import { minRatio, type RowGoal, maxSubject } from "../tool/goal.ts";
-import { maxLongRounds, type BenchRow, type MeasureSide, type WorkSize } from "../tool/row.ts";
+import {
+  minRatio,
+  type RowGoal,
+  maxSubject,
+  maxLongRounds,
+  type BenchRow,
+  type MeasureSide,
+  type WorkSize,
+} from "../tool/row.ts";
 
 const path = "/agents/echo/invoke";
 const body = JSON.stringify({ query: "How are you behind a proxy?" });

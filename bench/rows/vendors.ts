@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { conformanceArgs, runCommand } from "../measuring/command.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { type BenchServer, startServer } from "../measuring/server.ts";
-import { maxRatio } from "../tool/goal.ts";
-import { maxLongRounds, nothingToClose, type BenchRow, type MeasureSide } from "../tool/row.ts";
+import { maxRatio, maxLongRounds, nothingToClose, type BenchRow, type MeasureSide } from "../tool/row.ts";
 
 const fullTargets = 50;
 

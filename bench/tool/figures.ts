@@ -4,10 +4,8 @@ import { cpus, loadavg, platform, arch, totalmem } from "node:os";
 import { z } from "zod";
 
 import { measurementSchema } from "../measuring/measurement.ts";
-import { isGoalMet } from "./goal.ts";
-import { comparedValue } from "./arithmetic.ts";
-import type { MeasuredRow } from "./measure.ts";
-import type { BenchRow } from "./row.ts";
+import { isGoalMet, type BenchRow } from "./row.ts";
+import { comparedValue, type MeasuredRow } from "./measure.ts";
 
 const number = z.number();
 

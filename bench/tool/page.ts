@@ -1,7 +1,6 @@
 import { displayWidth, padToWidth } from "../../src/base/display-width.ts";
 import type { Figures } from "./figures.ts";
-import { formatMachine } from "./table.ts";
-import { type RowCells, cellsOf, columnHeads } from "./row-text.ts";
+import { formatMachine, type RowCells, cellsOf, columnHeads } from "./row-text.ts";
 
 const pageColumns = [
   "name",

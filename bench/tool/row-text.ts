@@ -1,6 +1,7 @@
 import type { Measurement } from "../measuring/measurement.ts";
-import { comparedValue } from "./arithmetic.ts";
-import type { FigureRow } from "./figures.ts";
+import { comparedValue } from "./measure.ts";
+import { tableLines, widestCell } from "../../src/report/terminal/table.ts";
+import type { FigureRow, Machine } from "./figures.ts";
 
 /** The cells of one row as text, for the terminal and for the page. */
 export interface RowCells {
@@ -86,4 +87,32 @@ export function msText(ms: number): string {
 export function bytesText(bytes: number): string {
   if (bytes >= 1e6) return `${(bytes / 1e6).toFixed(0)} MB`;
   return bytes >= 10_000 ? `${(bytes / 1000).toFixed(0)} kB` : `${bytes.toFixed(0)} bytes`;
+}
+
+const tableColumns = [
+  "name",
+  "subject",
+  "baseline",
+  "ratio",
+  "spread",
+  "cpu",
+  "goal",
+  "met",
+] as const satisfies readonly (keyof RowCells)[];
+
+/** Formats the figures as a table for a terminal. */
+export function terminalTable(rows: readonly FigureRow[]): string {
+  const columns = tableColumns.map((name) => ({ head: columnHeads[name], align: "left", width: widestCell }) as const);
+  const lines = rows.map(cellsOf).map((cells) => tableColumns.map((name) => cells[name]));
+  return tableLines(columns, lines).join("\n");
+}
+
+export const formatMachine = ({ cores, model, memoryBytes, system, node }: Machine): string =>
+  `${cores} cores (${model}), ${bytesText(memoryBytes)}, ${system}, Node ${node}`;
+
+/** Formats the line that is printed as soon as a row is measured. */
+export function formatRow(row: FigureRow): string {
+  const { name, subject, baseline, ratio, spread, cpu, goal, met } = cellsOf(row);
+  if (row.kind === "failed") return `${name.padEnd(24)} failed: ${subject}`;
+  return `${name.padEnd(24)} ${ratio.padStart(8)}  (${spread}; CPU ${cpu}; ${subject} against ${baseline}; goal ${goal}: ${met})`;
 }

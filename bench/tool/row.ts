@@ -1,5 +1,5 @@
 import type { Measurement } from "../measuring/measurement.ts";
-import type { RowGoal } from "./goal.ts";
+import { globOf } from "../../src/base/text.ts";
 
 /**
  * The value that a row compares. `rate` is work per second: the inverse of the time, as both sides do the same work.
@@ -49,3 +49,45 @@ export const sizeOf = (scale: number): WorkSize => ({
 });
 
 export const nothingToClose = (): Promise<void> => Promise.resolve();
+
+/** The goal of a row: a bound for its ratio to the baseline, or a bound for the subject itself. */
+export type RowGoal =
+  | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
+  /** A bound for the subject: bytes if the row compares memory, otherwise milliseconds. */
+  | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
+  /** No goal: the row only helps to compare other rows. */
+  | { readonly of: "nothing" };
+
+export const maxRatio = (value: number): RowGoal => ({ of: "ratio", is: "at most", value });
+export const minRatio = (value: number): RowGoal => ({ of: "ratio", is: "at least", value });
+export const maxSubject = (value: number): RowGoal => ({ of: "subject", is: "at most", value });
+export const noGoal: RowGoal = { of: "nothing" };
+
+/** Whether a row meets its goal; `null` if it has none. */
+export function isGoalMet(
+  goal: RowGoal,
+  { ratio, subject }: { readonly ratio: number; readonly subject: number },
+): boolean | null {
+  switch (goal.of) {
+    case "nothing":
+      return null;
+    case "subject":
+      return subject <= goal.value;
+    case "ratio":
+      return goal.is === "at most" ? ratio <= goal.value : ratio >= goal.value;
+  }
+}
+
+/**
+ * Chooses rows by name, pattern or family (the first part of a name, such as `start`), in the order of the table.
+ * Without names, chooses all rows.
+ *
+ * @throws {Error} if a name fits no row
+ */
+export function chooseRows(rows: readonly BenchRow[], names: readonly string[]): readonly BenchRow[] {
+  const fits = (row: BenchRow, name: string): boolean =>
+    [name, `${name}-*`].some((pattern) => globOf(pattern)(row.name));
+  const unknown = names.find((name) => !rows.some((row) => fits(row, name)));
+  if (unknown !== undefined) throw new Error(`There is no row "${unknown}": \`npm run bench -- --list\` names them.`);
+  return names.length === 0 ? rows : rows.filter((row) => names.some((name) => fits(row, name)));
+}

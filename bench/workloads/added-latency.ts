@@ -5,8 +5,7 @@ import { Agent } from "undici";
 import { z } from "zod";
 
 import { quantile } from "../../src/base/statistics/quantile.ts";
-import { cpuMsSince } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { cpuMsSince, type Measurement } from "../measuring/measurement.ts";
 
 export const pacedSchema = z.object({
   direct: z.string(),

@@ -4,10 +4,8 @@ import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { runAutocannon } from "../../src/load/engines/autocannon/run.ts";
-import { endedChildrenCpuMs } from "../measuring/children-time.ts";
+import { endedChildrenCpuMs, measureTime, type Measurement } from "../measuring/measurement.ts";
 import { engineOptionsFor } from "../measuring/engine-options.ts";
-import { measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
 

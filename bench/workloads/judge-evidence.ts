@@ -6,8 +6,7 @@ import { z } from "zod";
 import { rejudgeRun } from "../../src/app/rejudge.ts";
 import { cliMessages } from "../../src/cli/messages.ts";
 import { readEvidence, readReport } from "../../src/report/model/report-file.ts";
-import { measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 

@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 import { judgeSavedLoad } from "../../src/app/load/judge-saved-load.ts";
-import { measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 

@@ -5,8 +5,7 @@ import { limitYoungGeneration } from "../../src/cli/runtime.ts";
 import { createLineCollector, evidenceOf } from "../../src/load/engines/k6/evidence.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { endLine, limits, sampleLine } from "../fixtures/k6-log.ts";
-import { measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 

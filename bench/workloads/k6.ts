@@ -6,10 +6,8 @@ import { findK6 } from "../../src/load/engines/k6/binary.ts";
 import { createLineCollector } from "../../src/load/engines/k6/evidence.ts";
 import { commandsOf } from "../../src/load/engines/k6/command.ts";
 import { startK6 } from "../../src/load/engines/k6/process.ts";
-import { childrenCpuMs } from "../measuring/children-time.ts";
+import { childrenCpuMs, divideTimes, measureTime, type Measurement } from "../measuring/measurement.ts";
 import { engineOptionsFor } from "../measuring/engine-options.ts";
-import { divideTimes, measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({
   script: z.enum(["scenario", "bare"]),

@@ -7,8 +7,7 @@ import { serverState } from "../../src/reference/server/state.ts";
 import { addressGuard } from "../../src/reference/webhooks/address-guard.ts";
 import { outbox } from "../../src/reference/webhooks/outbox.ts";
 import { memoryStore } from "../../src/reference/webhooks/store.ts";
-import { divideTimes, measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { divideTimes, measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({
   side: z.enum(["limiter", "map"]),

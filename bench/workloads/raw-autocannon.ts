@@ -2,8 +2,7 @@ import { createRequire } from "node:module";
 
 import { z } from "zod";
 
-import { measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 export const requestsSchema = z.object({
   url: z.string(),

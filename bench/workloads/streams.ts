@@ -1,8 +1,7 @@
 import { Pool } from "undici";
 import { z } from "zod";
 
-import { measureTime } from "../measuring/measure-time.ts";
-import type { Measurement } from "../measuring/measurement.ts";
+import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 export const streamsSchema = z.object({
   url: z.string(),

@@ -3,8 +3,7 @@
 import { availableParallelism } from "node:os";
 
 import { hostileModes } from "../src/cli/testing/hostile/modes.ts";
-import { tryAll, type TriedMode } from "../src/cli/testing/hostile/try-all.ts";
-import { problemKinds } from "../src/cli/testing/hostile/try-mode.ts";
+import { problemKinds, type TriedMode, tryAll } from "../src/cli/testing/hostile/try-all.ts";
 
 const [part = "", atOnce = "12"] = process.argv.slice(2);
 const chosen = Object.fromEntries(Object.entries(hostileModes).filter(([name]) => name.includes(part)));

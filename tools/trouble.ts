@@ -5,8 +5,7 @@
 // docs/trust.md.
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { troubles } from "../src/cli/testing/trouble/kinds.ts";
-import { tableOf } from "../src/cli/testing/trouble/table.ts";
+import { tableOf, troubles } from "../src/cli/testing/trouble/all-troubles.ts";
 import { type Tried, tryAll } from "../src/cli/testing/trouble/try-all.ts";
 
 const isWritten = process.argv.includes("--write");

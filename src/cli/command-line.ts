@@ -1,11 +1,14 @@
 import { CommanderError } from "commander";
 
-import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
-import { catchFailures, hasPrintedFailure, registerKey, printHarnessError } from "./harness-errors.ts";
-import { forgetUnwrittenOutputs, recordUnwrittenOutput, exitCodeWithUnwrittenOutputs } from "./lost-outputs.ts";
-import { formatUsageError } from "./usage-errors.ts";
+import { decisiveExitCode, exitCodes } from "../base/exit-codes.ts";
+import { catchFailures, formatUsageError, hasPrintedFailure, printHarnessError, registerKey } from "./errors.ts";
+import {
+  exitCodeWithUnwrittenOutputs,
+  forgetUnwrittenOutputs,
+  printLine,
+  recordUnwrittenOutput,
+} from "./print-line.ts";
 import { conformanceProgram } from "./program.ts";
-import { printLine } from "./print-line.ts";
 import { line } from "../base/line.ts";
 
 function exitCodeOf(error: unknown): number {

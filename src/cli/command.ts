@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { runEndCallbacks } from "./command-end.ts";
+import { exitCodes } from "../base/exit-codes.ts";
 import { withSignals, writeResults } from "./signals.ts";
 
 /** The three steps of a command, in the order in which they run. */
@@ -13,9 +13,12 @@ export interface CommandSteps<Args extends readonly unknown[], Prepared, Result>
   readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;
 }
 
-/**
- * Returns the action of a command that runs its three steps. The exit code of `present` becomes that of the process.
- */
+const endCallbacks = new Set<() => void>();
+
+/** Registers a callback that runs when the command ends, whether it succeeds, fails or is interrupted. */
+export const onCommandEnd = (step: () => void): void => void endCallbacks.add(step);
+
+/** Sets the action of a command to its three steps. The exit code of `present` becomes that of the process. */
 export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,
@@ -28,6 +31,13 @@ export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
         return writeResults(() => present(result, prepared));
       });
     } finally {
-      runEndCallbacks();
+      for (const step of endCallbacks) step();
+      endCallbacks.clear();
     }
   });
+
+/** The step `present` of a command that only prints a text. */
+export function printResult(text: string): number {
+  process.stdout.write(text);
+  return exitCodes.fine;
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { isFull, sampleOf, testSeed } from "../base/testing/test-scope.ts";
 import { hostileModes } from "./testing/hostile/modes.ts";
-import { problemsOf, tryMode } from "./testing/hostile/try-mode.ts";
+import { problemsOf, tryMode } from "./testing/hostile/try-all.ts";
 
 /**
  * One hostile behaviour of each kind that once did harm. The others take too long for every test run; `node tools/hostile.ts` tries them.

@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import { HarnessFailure } from "../run/time/stop-signal.ts";
-import { endOnFailure, redactSecrets } from "./harness-errors.ts";
+import { endOnFailure, redactSecrets } from "./errors.ts";
 import { handleSignal, stopOnSignal } from "./signals.ts";
 
 export interface Interruption {

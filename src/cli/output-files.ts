@@ -7,8 +7,9 @@ import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lo
 import { followLinks, makeFolder, checkWritable, checkFolderWritable } from "../base/files/folders.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { onCommandEnd } from "./command-end.ts";
-import { flagForSetting } from "./option-parsers.ts";
+import { slug, timeInName } from "../base/files/file-names.ts";
+import { onCommandEnd } from "./command.ts";
+import { flagForSetting } from "./options.ts";
 
 /**
  * Checks that the requested output files can be written, before a command starts its work. No two flags may name the same file.
@@ -19,7 +20,7 @@ import { flagForSetting } from "./option-parsers.ts";
  */
 export function prepareFiles<Name extends string>(
   names: readonly Name[],
-  flags: { readonly [name in Name]?: string },
+  flags: { readonly [name in Name]?: string | undefined },
 ): OutputFiles<Name> {
   const requested = names.flatMap((name) => {
     const path = flags[name];
@@ -62,6 +63,10 @@ export function prepareLockedFolder(folder: string, flag = "--out"): string {
   lockReportFolder(path, flag);
   return path;
 }
+
+/** Locks the folder of a new report: the one of `--out`, or else one under reports/ that is named by time, prefix and name. */
+export const prepareReportFolder = (out: string | undefined, name: string, prefix = ""): string =>
+  prepareLockedFolder(out ?? join("reports", `${timeInName(new Date())}-${prefix}${slug(name).slice(0, 40)}`));
 
 /**
  * Locks the folder of an existing report until the command ends, because the command rewrites the report.

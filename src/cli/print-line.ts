@@ -1,5 +1,6 @@
+import { decisiveExitCode, exitCodes } from "../base/exit-codes.ts";
 import { withInvocation } from "./invocation.ts";
-import { redactSecrets } from "./harness-errors.ts";
+import { redactSecrets } from "./errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 
 /**
@@ -15,3 +16,28 @@ export const printLines = (texts: readonly Line[]): void => {
 
 /** Prints lines that may come from another program, such as k6. Removes control characters. */
 export const printText = (text: string): void => printLines(text.split("\n").map(fromOutside));
+
+/** Whether an output of this command, such as a file, could not be written. */
+let hasUnwrittenOutput = false;
+
+/** Forgets outputs that an earlier command of this process could not write. Called when a command starts. */
+export const forgetUnwrittenOutputs = (): void => void (hasUnwrittenOutput = false);
+
+/** Prints that an output could not be written. The command goes on, but its exit code will not be 0. */
+export function reportUnwrittenOutput(sentence: string): void {
+  printText(sentence);
+  recordUnwrittenOutput();
+}
+
+/**
+ * Records that an output could not be written, without printing that. Also changes an exit code that is already set,
+ * because a stream may fail at the very end.
+ */
+export function recordUnwrittenOutput(): void {
+  hasUnwrittenOutput = true;
+  if (process.exitCode !== undefined) process.exitCode = exitCodeWithUnwrittenOutputs(Number(process.exitCode));
+}
+
+/** Returns the final exit code of a command: 4 if an output was lost, unless `code` has precedence (see `decisiveExitCode`). */
+export const exitCodeWithUnwrittenOutputs = (code: number): number =>
+  hasUnwrittenOutput ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

@@ -1,9 +1,10 @@
-import type { RunEvents } from "../app/judge/judge-target.ts";
-import { registerSecrets } from "./harness-errors.ts";
+import type { JudgedTarget, RunEvents } from "../app/judge/judge-target.ts";
+import { registerSecrets } from "./errors.ts";
 import { packageVersion } from "../base/package-root.ts";
 import { formatDuration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";
+import { type Interruption, untilInterrupted } from "./interruption.ts";
 
 /** A stream that shows progress, such as `process.stderr`. A terminal has `isTTY`, and usually `columns`. */
 export interface ProgressStream {
@@ -69,7 +70,12 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   return { planned() {}, probeDone() {}, waiting, done() {} };
 }
 
-const eraseLine = "\r\u001b[2K";
+/** Erases the line on which the cursor of a terminal is. */
+export const eraseLine = "\r\u001b[2K";
+
+/** Draws a text in place of the current line. It is one column narrower than the terminal: a wrapped line could not be erased. */
+export const redrawLine = (stream: ProgressStream, text: string): void =>
+  void stream.write(`${eraseLine}${sanitizeLine(text, Math.max(10, (stream.columns || 80) - 1))}`);
 
 function liveLine(
   stream: ProgressStream,
@@ -85,8 +91,7 @@ function liveLine(
     const leftMs = wait.untilMs - now();
     const doing = leftMs > 0 ? `waiting ${seconds(leftMs)}: ${wait.why}` : last;
     const line = [`${finished}/${probes} probes`, ...(doing === "" ? [] : [doing])].join(" · ");
-    // The line stays one column narrower than the terminal, because a wrapped line could not be erased.
-    stream.write(`${eraseLine}${sanitizeLine(line, Math.max(10, (stream.columns ?? 80) - 1))}`);
+    redrawLine(stream, line);
     if (leftMs <= 0) halt();
   };
   const halt = (): void => {
@@ -142,4 +147,20 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
     onWait: progress.waiting,
   };
   return { events, done: progress.done };
+}
+
+/** Judges with the progress on standard error, until the user or a failure of the harness ends it early. */
+export async function judgeWithProgress(
+  isQuiet: boolean,
+  judge: (interruption: Interruption, progress: ReturnType<typeof showRunProgress>) => Promise<JudgedTarget>,
+): Promise<{ readonly judged: JudgedTarget; readonly hasFailed: boolean }> {
+  const progress = showRunProgress(isQuiet);
+  try {
+    return await untilInterrupted(async (interruption) => ({
+      judged: { ...(await judge(interruption, progress)), interrupted: interruption.isInterrupted() },
+      hasFailed: interruption.hasFailed(),
+    }));
+  } finally {
+    progress.done();
+  }
 }

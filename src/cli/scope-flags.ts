@@ -1,5 +1,3 @@
-import type { Command } from "commander";
-
 import type { ReportDocument } from "../report/model/report.ts";
 import { type FailedChecks, failedChecks, hasFailed } from "../app/judge/failed-checks.ts";
 import { readReportDocument } from "../app/report-folder/read-report-document.ts";
@@ -10,51 +8,50 @@ import { suites } from "../suites/all.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { cliMessages } from "./messages.ts";
-import { readRequirements, requirementsOption, type RequirementsFlag } from "./requirements-flag.ts";
-import { appendValue, flagForSetting, readCount, readDuration } from "./option-parsers.ts";
+import {
+  flagForSetting,
+  type FlagsOf,
+  type OptionTable,
+  readCount,
+  readDuration,
+  readRequirements,
+  repeatable,
+  requirementsOption,
+} from "./options.ts";
 
-/** The name under which commander returns a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
+/** Environment variable with the seed of the generated requests. `--coverage-seed` takes precedence. */
+const seedVariable = "CONFORMANCE_COVERAGE_SEED";
+
+const scopeOptions = {
+  "--only <pattern>": repeatable("only these clauses, checks or suites; globs allowed"),
+  "--skip <pattern>": repeatable("all but these"),
+  "--profile <name>": repeatable(`only this part of the interface: ${profileNames.join(", ")}`),
+  ...requirementsOption,
+  "--coverage-seed <n>": `draws other requests for the same pairs (default: $${seedVariable}, else 1; nightly: its day, such as 20300205)`,
+} as const;
+
+/** The option that selects what failed in a saved report. */
+export const failedOption = {
+  "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
+} as const;
+
+/** The name of a bound without its unit: `maxWait`, from `--max-wait`, for the bound `maxWaitMs`. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of all commands that plan or run checks. */
-export type ScopeFlags = RequirementsFlag & {
-  readonly only: readonly string[];
-  readonly skip: readonly string[];
-  readonly profile: readonly string[];
-  readonly coverageSeed?: string;
-  readonly failed?: string;
-} & { readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean };
+export type ScopeFlags = FlagsOf<typeof scopeOptions & typeof failedOption> & {
+  readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean;
+};
 
-/** Adds the flags that select checks and limit a run. */
-export function withScopeOptions(command: Command): Command {
-  command
-    .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", appendValue, [])
-    .option("--skip <pattern>", "all but these (repeatable)", appendValue, [])
-    .option(
-      "--profile <name>",
-      `only this part of the interface: ${profileNames.join(", ")} (repeatable)`,
-      appendValue,
-      [],
-    )
-    .option(...requirementsOption)
-    .option(
-      "--coverage-seed <n>",
-      `draws other requests for the same pairs (default: $${seedVariable}, else 1; nightly: its day, such as 20300205)`,
-    );
-  for (const name of boundNames) {
-    const { kind, help } = boundTable[name];
-    const value = { count: " <n>", duration: " <duration>", switch: "" }[kind];
-    command.option(`${flagForSetting(name)}${value}`, help);
-  }
-  return command;
-}
+const valueNames = { count: " <n>", duration: " <duration>", switch: "" } as const;
 
-/** Adds the flag that selects what failed in a saved report. */
-export const withFailedOption = (command: Command): Command =>
-  command.option(
-    "--failed <report>",
-    "only the checks that failed in this saved report, with what they need of others",
-  );
+/** The options that select checks and limit a run. */
+export const scopeAndBoundOptions: OptionTable = {
+  ...scopeOptions,
+  ...Object.fromEntries(
+    boundNames.map((name) => [`${flagForSetting(name)}${valueNames[boundTable[name].kind]}`, boundTable[name].help]),
+  ),
+};
 
 /**
  * Reads the selected checks and the limits of a run.
@@ -101,9 +98,6 @@ function readChosen({ only, failed }: ScopeFlags): ChosenChecks {
     throw new UsageError(line`--failed and --only exclude each other: the report says what to repeat.`);
   return { ...failedChecks(readReportDocument(failed), suites, failed), option: "--failed" };
 }
-
-/** Environment variable with the seed of the generated requests. The flag takes precedence. */
-const seedVariable = "CONFORMANCE_COVERAGE_SEED";
 
 function readSeed(flags: ScopeFlags, environment: NodeJS.ProcessEnv): Pick<RunScope, "coverageSeed"> {
   const given = environment[seedVariable] ?? "";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 
 import { handlePendingSignals } from "../base/handle-pending-signals.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes } from "../base/exit-codes.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

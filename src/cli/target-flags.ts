@@ -1,4 +1,3 @@
-import { type Command, Option } from "commander";
 import type { z } from "zod";
 
 import type { Network } from "../base/network/network.ts";
@@ -13,46 +12,32 @@ import { oneKeyTarget } from "../target/target-from-options.ts";
 import type { Target } from "../target/target.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
-import { registerSecrets } from "./harness-errors.ts";
-import { appendValue, flagForSetting } from "./option-parsers.ts";
+import { registerSecrets } from "./errors.ts";
+import { flagForSetting, type FlagsOf, repeatable } from "./options.ts";
 
-/** Adds the flags that name a target. */
-export function withTargetOptions(command: Command): Command {
-  const withTarget = command
-    .addOption(
-      new Option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)"),
-    )
-    .addOption(new Option("--api-key <key>", "API key (better: CONFORMANCE_API_KEY, which no process list shows)"))
-    .option(
-      "--tier <tier>",
-      `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise detected from its headers, if possible)`,
-    )
-    .option("--agent <id>", "agent that answers (otherwise found through the list)")
-    .option("--target <file>", "target file: more keys, agents, a test clock")
-    .option("--receiver-listen <host:port>", "where the harness listens for deliveries; port 0 takes a free one")
-    .option("--receiver-url <url>", "address under which the target reaches it, such as a tunnel's");
-  return withNetworkOptions(withTarget);
-}
+/** The options for proxy and certificates. */
+export const networkOptions = {
+  "--proxy <url>":
+    "send everything through this proxy, loopback too; none for no proxy (otherwise HTTPS_PROXY, HTTP_PROXY, NO_PROXY)",
+  "--ca <file>": "CA certificates of your own (PEM), trusted in addition to the machine's",
+  "--client-cert <file>": "client certificate (PEM)",
+  "--client-key <file>": "key of the client certificate (PEM)",
+} as const;
 
-/** Flags for proxy and certificates. */
-export interface NetworkFlagValues {
-  readonly proxy?: string | undefined;
-  readonly ca?: string | undefined;
-  readonly clientCert?: string | undefined;
-  readonly clientKey?: string | undefined;
-}
+/** The options that name a target. */
+export const targetOptions = {
+  "--base-url <url>": "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)",
+  "--api-key <key>": "API key (better: CONFORMANCE_API_KEY, which no process list shows)",
+  "--tier <tier>": `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise detected from its headers, if possible)`,
+  "--agent <id>": "agent that answers (otherwise found through the list)",
+  "--target <file>": "target file: more keys, agents, a test clock",
+  "--receiver-listen <host:port>": "where the harness listens for deliveries; port 0 takes a free one",
+  "--receiver-url <url>": "address under which the target reaches it, such as a tunnel's",
+  ...networkOptions,
+} as const;
 
-const networkParts = ["proxy", "ca", "clientCert", "clientKey"] as const;
-
-export const withNetworkOptions = (command: Command): Command =>
-  command
-    .option(
-      "--proxy <url>",
-      "send everything through this proxy, loopback too; none for no proxy (otherwise HTTPS_PROXY, HTTP_PROXY, NO_PROXY)",
-    )
-    .option("--ca <file>", "CA certificates of your own (PEM), trusted in addition to the machine's")
-    .option("--client-cert <file>", "client certificate (PEM)")
-    .option("--client-key <file>", "key of the client certificate (PEM)");
+export type NetworkFlagValues = FlagsOf<typeof networkOptions>;
+export type TargetFlags = FlagsOf<typeof targetOptions>;
 
 export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlagValues): NetworkFlags => ({
   network: {
@@ -74,19 +59,6 @@ export const networkFromFlags = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Network => readNetwork(networkFlagsOf(flags).network, { nameOf: flagForSetting, folder: "." }, environment);
 
-/** Flags that name a target. */
-export interface TargetFlags extends NetworkFlagValues {
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly tier?: string | undefined;
-  readonly target?: string | undefined;
-  /** Host and port on which the webhook receiver listens. */
-  readonly receiverListen?: string | undefined;
-  /** URL at which the target reaches the webhook receiver. */
-  readonly receiverUrl?: string | undefined;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -102,7 +74,8 @@ function targetFromFlags(flags: TargetFlags, environment: Environment): Target |
   const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
   const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);
   if (baseUrl === undefined) {
-    const needsTarget = ["apiKey", "agent", "tier", "receiverListen", "receiverUrl", ...networkParts] as const;
+    const proxyAndCertificates = ["proxy", "ca", "clientCert", "clientKey"] as const;
+    const needsTarget = ["apiKey", "agent", "tier", "receiverListen", "receiverUrl", ...proxyAndCertificates] as const;
     for (const name of needsTarget)
       if (flags[name] !== undefined)
         throw new UsageError(line`${flagForSetting(name)} needs a target: give --base-url as well.`);
@@ -138,25 +111,14 @@ function withReceiver(file: Target, receiver: z.infer<typeof webhooksSchema>): T
   return { ...file, webhooks: webhooks && { ...webhooks, sources: file.webhooks?.sources ?? null } };
 }
 
-/**
- * Reads `--tier`.
- *
- * @throws {UsageError}
- */
 function tierOf({ tier }: TargetFlags): PublishedTier | undefined {
-  if (tier === undefined || isPublished(tier)) return tier;
+  const published = publishedTierNames.find((name) => name === tier);
+  if (tier === undefined || published !== undefined) return published;
   throw new UsageError(
     line`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
   );
 }
 
-const isPublished = (tier: string): tier is PublishedTier => publishedTierNames.some((name) => name === tier);
-
-/**
- * Reads the flags of the webhook receiver.
- *
- * @throws {UsageError}
- */
 function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeof webhooksSchema> | undefined {
   if (receiverListen === undefined && receiverUrl === undefined) return undefined;
   const parsed = webhooksSchema.safeParse({ listen: receiverListen, publicUrl: receiverUrl });
@@ -166,21 +128,13 @@ function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeo
   throw new UsageError(line`${flag}: ${issue?.message ?? "cannot be used"}.`);
 }
 
-/** Flags that apply faults and variants to the embedded server. */
-export interface PatchFlags {
-  readonly fault: readonly string[];
-  readonly variant: readonly string[];
-}
+/** The options that apply faults and variants to the embedded server. */
+export const patchOptions = {
+  "--fault <name>": repeatable("embedded server only: break one thing on purpose"),
+  "--variant <name>": repeatable("embedded server only: behave differently, and still legally"),
+} as const;
 
-export const withPatchOptions = (command: Command): Command =>
-  command
-    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", appendValue, [])
-    .option(
-      "--variant <name>",
-      "embedded server only: behave differently, and still legally (repeatable)",
-      appendValue,
-      [],
-    );
+export type PatchFlags = FlagsOf<typeof patchOptions>;
 
 /**
  * Reads `--fault` and `--variant`.

@@ -9,7 +9,7 @@ import { findJunitCase, junitSchemaErrors, parseJunit } from "../report/formats/
 import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";
-import { flagForSetting } from "./option-parsers.ts";
+import { flagForSetting } from "./options.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "unreachable-"));

@@ -20,7 +20,7 @@ import { judgeVendors } from "../vendors/judge-vendors.ts";
 import { silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts";
 import { defaultLoadParameters } from "./plan-load.ts";
 import { cliMessages } from "../../cli/messages.ts";
-import { nightExitCode } from "../../cli/nightly/present-night.ts";
+import { nightExitCode } from "../../cli/commands/nightly.ts";
 import { startLink } from "../../cli/testing/trouble/link.ts";
 import type { Target } from "../../target/target.ts";
 

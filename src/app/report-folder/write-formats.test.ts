@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { clauses } from "../../spec/clauses.ts";
 import { sampleReportsByKind } from "../../report/formats/testing/sample-reports-by-kind.ts";
 import { sampleFinding, sampleReport } from "../../report/testing/sample.ts";
-import { prepareFormats } from "../../cli/report/format-flags.ts";
+import { prepareFormats } from "../../cli/report/report-flags.ts";
 import { saveAndWriteFormats } from "./write-formats.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "write-"));

@@ -2,8 +2,7 @@ import { Command } from "commander";
 
 import { readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
 import { baselineOf } from "../../report/model/failure-policy.ts";
-import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { printResult, withSteps } from "../command.ts";
 
 const example = `Examples:
   conformance baseline write reports/acme > conformance/baseline.json`;
@@ -26,14 +25,11 @@ export const baselineCommand = (): Command =>
         .addHelpText("after", examples),
       {
         prepare: (path: string) => path,
-        act: (path) => ({
-          $schema: baselineSchemaUrl,
-          known: baselineOf(readReportWithoutEvidence(path).report.findings),
-        }),
-        present: (baseline) => {
-          process.stdout.write(`${JSON.stringify(baseline, null, 2)}\n`);
-          return exitCodes.fine;
+        act: (path) => {
+          const known = baselineOf(readReportWithoutEvidence(path).report.findings);
+          return `${JSON.stringify({ $schema: baselineSchemaUrl, known }, null, 2)}\n`;
         },
+        present: printResult,
       },
     ),
   );

@@ -1,37 +1,48 @@
-import { join } from "node:path";
+import { X509Certificate } from "node:crypto";
 
 import { Command } from "commander";
 
-import { judgeClient, clientName } from "../../app/client/judge-client.ts";
+import {
+  type ClientVariables,
+  judgeClient,
+  type JudgeClientOptions,
+  clientName,
+} from "../../app/client/judge-client.ts";
 import { assertCommand, type CommandLine } from "../../app/client/run-command.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { troubleNames } from "../../gateway/trouble.ts";
-import { type ClientCommandFlags, readClientTls, readTroubles, readVariables } from "../client-flags.ts";
+import { type TroubleName, troubleNames } from "../../gateway/trouble.ts";
 import { withSteps } from "../command.ts";
-import { untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
-import { readCount, readDuration } from "../option-parsers.ts";
-import { prepareLockedFolder } from "../output-files.ts";
 import { printText } from "../print-line.ts";
-import { showRunProgress } from "../progress.ts";
-import {
-  type FailureFlags,
-  type FormatFlags,
-  prepareFormats,
-  readRules,
-  withFailureOptions,
-  withFormatOptions,
-} from "../report/format-flags.ts";
+import { judgeWithProgress } from "../progress.ts";
+import { type FlagsOf, readCount, readDuration, withOptions } from "../options.ts";
+import { formatOptions, prepareReport, type ReportFlags, reportOptions } from "../report/report-flags.ts";
 import { presentJudged } from "../report/present-report.ts";
+import { readTls, tlsOptions } from "../tls-flags.ts";
 
-interface ClientFlags extends ClientCommandFlags, FailureFlags, FormatFlags {
-  readonly complete?: boolean;
-  readonly out?: string;
-  readonly quiet?: boolean;
-}
+const clientOptions = {
+  "--base-url-variable <name>": {
+    help: "environment variable that gets the address, with /v1",
+    default: "AGENT_BASE_URL",
+  },
+  "--api-key-variable <name>": { help: "environment variable that gets the key", default: "AGENT_API_KEY" },
+  "--agent-variable <name>": { help: "environment variable that gets the id of an agent", default: "AGENT_ID" },
+  "--signing-secret-variable <name>": {
+    help: "environment variable that gets the secret for signing",
+    default: "AGENT_SIGNING_SECRET",
+  },
+  "--trouble <names>": "only these troubles, separated by commas (default: all)",
+  "--seed <number>": { help: "seed of the schedule of trouble", default: "1" },
+  "--strict-requests": "a single wrong request breaks its clause; else it is a note, as tests send some on purpose",
+  "--timeout <duration>": { help: "longest time of one run of the command", default: "2m" },
+  ...tlsOptions,
+  "--show-output": "show what the command prints, on standard error",
+} as const;
+
+/** `trouble` is `false` with `--no-trouble`. */
+type ClientFlags = Omit<FlagsOf<typeof clientOptions>, "trouble"> & { readonly trouble?: string | false } & ReportFlags;
 
 const help = `
 The command gets an address and a key in its environment, and runs first without trouble: it has to end with 0. Then it runs again
@@ -52,32 +63,12 @@ Exit codes: as \`conformance run\`; 3 also if the command fails without trouble,
 
 /** `conformance client -- COMMAND…`: judges a client by what it sends to the reference server. */
 export function clientCommand(): Command {
-  const command = new Command("client")
-    .argument("<command...>", "program and arguments, after --: a client, or its tests")
-    .option("--base-url-variable <name>", "environment variable that gets the address, with /v1", "AGENT_BASE_URL")
-    .option("--api-key-variable <name>", "environment variable that gets the key", "AGENT_API_KEY")
-    .option("--agent-variable <name>", "environment variable that gets the id of an agent", "AGENT_ID")
-    .option(
-      "--signing-secret-variable <name>",
-      "environment variable that gets the secret for signing",
-      "AGENT_SIGNING_SECRET",
-    )
-    .option("--trouble <names>", "only these troubles, separated by commas (default: all)")
-    .option("--no-trouble", "run the command once, without trouble")
-    .option("--seed <number>", "seed of the schedule of trouble", "1")
-    .option(
-      "--strict-requests",
-      "a single wrong request breaks its clause; else it is a note, as tests send some on purpose",
-    )
-    .option("--timeout <duration>", "longest time of one run of the command", "2m")
-    .option("--tls-cert <file>", "serve HTTPS with this certificate (PEM); needs --tls-key")
-    .option("--tls-key <file>", "the certificate's key (PEM)")
-    .option("--show-output", "show what the command prints, on standard error");
-  withFormatOptions(withFailureOptions(command))
-    .option("--complete", "a must clause that was not exercised fails the run as well")
-    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
-    .option("-q, --quiet", "only what is broken, and the verdict");
+  const command = new Command("client").argument(
+    "<command...>",
+    "program and arguments, after --: a client, or its tests",
+  );
+  const noTrouble = { "--no-trouble": "run the command once, without trouble" };
+  withOptions(command, clientOptions, noTrouble, formatOptions(), reportOptions);
   return withSteps(command.addHelpText("after", help), { prepare, act, present: presentJudged });
 }
 
@@ -89,7 +80,6 @@ function prepare(words: readonly string[], flags: ClientFlags) {
     throw new UsageError(line`Give a command after --, such as -- npm test.`);
   const command: CommandLine = [program, ...args];
   assertCommand(command);
-  const name = `${timeInName(new Date())}-client-${slug(clientName(command)).slice(0, 40)}`;
   return {
     command,
     flags,
@@ -98,31 +88,80 @@ function prepare(words: readonly string[], flags: ClientFlags) {
     seed: readCount(flags.seed, "--seed", 0),
     timeoutMs: readDuration(flags.timeout, "--timeout"),
     tls: readClientTls(flags),
-    rules: readRules(flags),
-    formats: prepareFormats(flags),
-    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
+    ...prepareReport(flags, clientName(command), "client-"),
   };
 }
 
-async function act({ flags, ...prepared }: Prepared): Promise<JudgedTarget> {
-  const { events: progress, done } = showRunProgress(flags.quiet === true);
-  try {
-    return await untilInterrupted(async ({ signal, isInterrupted }) => {
-      const judged = await judgeClient({
-        ...prepared,
-        isStrict: flags.strictRequests === true,
-        showsOutput: flags.showOutput === true,
-        signal,
-        messages: cliMessages,
-        progress,
-        onFailure: (output) => {
-          done();
-          if (output.trim() !== "") printText(`The command printed:\n${output.trimEnd()}`);
-        },
-      });
-      return { ...judged, interrupted: isInterrupted() };
-    });
-  } finally {
-    done();
-  }
+const act = async ({ flags, ...prepared }: Prepared): Promise<JudgedTarget> => {
+  const { judged } = await judgeWithProgress(flags.quiet === true, ({ signal }, { events, done }) =>
+    judgeClient({
+      ...prepared,
+      isStrict: flags.strictRequests === true,
+      showsOutput: flags.showOutput === true,
+      signal,
+      messages: cliMessages,
+      progress: events,
+      onFailure: (output) => {
+        done();
+        if (output.trim() !== "") printText(`The command printed:\n${output.trimEnd()}`);
+      },
+    }),
+  );
+  return judged;
+};
+
+const allTroubles = Object.keys(troubleNames) as readonly TroubleName[];
+
+/**
+ * Reads which kinds of trouble to make for the client.
+ *
+ * @throws {UsageError} if a kind is unknown
+ */
+function readTroubles({ trouble }: ClientFlags): readonly TroubleName[] {
+  if (trouble === false) return [];
+  if (trouble === undefined) return allTroubles;
+  const names = trouble.split(",").map((each) => each.trim());
+  return [...new Set(names.map(troubleNamed))];
+}
+
+function troubleNamed(name: string): TroubleName {
+  const found = allTroubles.find((each) => each === name);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    line`--trouble has ${JSON.stringify(name)}, which is no trouble. Known: ${allTroubles.join(", ")}.`,
+  );
+}
+
+/**
+ * Reads the names of the environment variables that the client gets.
+ *
+ * @throws {UsageError} if one is not a valid name, or two are equal
+ */
+function readVariables(flags: ClientFlags): ClientVariables {
+  const variables = {
+    baseUrl: flags.baseUrlVariable,
+    apiKey: flags.apiKeyVariable,
+    agent: flags.agentVariable,
+    signingSecret: flags.signingSecretVariable,
+  };
+  const names = Object.values(variables);
+  const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
+  if (wrong !== undefined) throw new UsageError(line`${JSON.stringify(wrong)} is no name of an environment variable.`);
+  const double = names.find((name, at) => names.indexOf(name) !== at);
+  if (double !== undefined) throw new UsageError(line`Two flags name the environment variable ${double}.`);
+  return variables;
+}
+
+/**
+ * Reads the certificate for HTTPS, and which host of this machine it names. Returns `null` without the flags.
+ *
+ * @throws {UsageError} if the certificate cannot be used
+ */
+function readClientTls({ tlsCert, tlsKey }: ClientFlags): JudgeClientOptions["tls"] {
+  const files = readTls(tlsCert, tlsKey);
+  if (files === null) return null;
+  const certificate = new X509Certificate(files.cert);
+  const host =
+    certificate.checkIP("127.0.0.1") === undefined && certificate.checkHost("localhost") ? "localhost" : "127.0.0.1";
+  return { ...files, host };
 }

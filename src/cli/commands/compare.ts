@@ -1,5 +1,3 @@
-import { narrowDocument } from "../report/narrow-document.ts";
-import { type RequirementsFlag } from "../requirements-flag.ts";
 import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
@@ -15,17 +13,24 @@ import { compareReports, hasCommonFindings } from "../../report/compare/compare-
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { renderComparisonMarkdown } from "../../report/compare/markdown.ts";
 import { renderComparisonPage } from "../../report/compare/page.ts";
-import { defaultRegressionKinds, regressionKinds } from "../../report/compare/regression-rules.ts";
+import {
+  defaultRegressionKinds,
+  defaultRegressionRules,
+  InvalidRegressionList,
+  parseRegressionRules,
+  regressionKinds,
+  type RegressionRules,
+} from "../../report/compare/regression-rules.ts";
 import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
 import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { cliMessages } from "../messages.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
 import { prepareFiles } from "../output-files.ts";
-import { readRegressionRules } from "../regression-rules.ts";
+import { narrowDocument } from "./report.ts";
 import { terminalOf } from "../terminal.ts";
-import { printLine } from "../print-line.ts";
 
 /** Renderer of each output format of a comparison, by the name of its flag. */
 const renderers = {
@@ -34,14 +39,17 @@ const renderers = {
   html: renderComparisonPage,
 } as const satisfies Record<string, (comparison: Comparison) => string>;
 
-type ComparisonFormat = keyof typeof renderers;
-const formatNames = Object.keys(renderers) as ComparisonFormat[];
+const formatNames = ["json", "markdown", "html"] as const satisfies (keyof typeof renderers)[];
 
-type CompareFlags = { readonly [name in ComparisonFormat]?: string } & RequirementsFlag & {
-    readonly regression?: string;
-    readonly rejudge?: boolean;
-    readonly quiet?: boolean;
-  };
+const compareOptions = {
+  "--regression <list>": `what counts as a regression (default: ${defaultRegressionKinds.join(",")})`,
+  "--rejudge": "judge the evidence of both by the suites of this version first",
+  "--requirements <set>": "judge both by this requirement set; later checks do not count (default: as each was judged)",
+  "--json <file>": "write the comparison as JSON; `-`: print it",
+  "--markdown <file>": "write it as Markdown; `-`: print it",
+  "--html <file>": "write it as a page; `-`: print it",
+  "-q, --quiet": "only the regressions, and the summary",
+} as const;
 
 const nameWidth = Math.max(...Object.keys(regressionKinds).map((kind) => kind.length));
 
@@ -63,20 +71,12 @@ Examples:
 /** `conformance compare OLD NEW`: shows what changed between two saved reports. */
 export const compareCommand = (): Command =>
   withSteps(
-    new Command("compare")
-      .argument("<old>", "saved report: the folder that a run has written, or its report.json")
-      .argument("<new>", "saved report of the same kind")
-      .option("--regression <list>", `what counts as a regression (default: ${defaultRegressionKinds.join(",")})`)
-      .option("--rejudge", "judge the evidence of both by the suites of this version first")
-      .option(
-        "--requirements <set>",
-        "judge both by this requirement set; later checks do not count (default: as each was judged)",
-      )
-      .option("--json <file>", "write the comparison as JSON; `-`: print it")
-      .option("--markdown <file>", "write it as Markdown; `-`: print it")
-      .option("--html <file>", "write it as a page; `-`: print it")
-      .option("-q, --quiet", "only the regressions, and the summary")
-      .addHelpText("after", helpText),
+    withOptions(
+      new Command("compare")
+        .argument("<old>", "saved report: the folder that a run has written, or its report.json")
+        .argument("<new>", "saved report of the same kind"),
+      compareOptions,
+    ).addHelpText("after", helpText),
     {
       prepare,
       act: ({ older, newer, rules }) => compareReports(older, newer, rules),
@@ -84,7 +84,7 @@ export const compareCommand = (): Command =>
     },
   );
 
-function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
+function prepare(oldPath: string, newPath: string, flags: FlagsOf<typeof compareOptions>) {
   const rules = readRegressionRules(flags.regression);
   const read = flags.rejudge === true ? readRejudged : readReportWithoutEvidence;
   const [older, newer] = [read(oldPath), read(newPath)].map((document) => narrowDocument(document, flags));
@@ -129,4 +129,19 @@ function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof
     return exitCodes.nothingExercised;
   }
   return comparison.regressions.length > 0 ? exitCodes.broken : exitCodes.fine;
+}
+
+/**
+ * Reads `--regression`, the list of changes that count as regressions.
+ *
+ * @throws {UsageError} if a change is unknown
+ */
+export function readRegressionRules(list: string | undefined): RegressionRules {
+  if (list === undefined) return defaultRegressionRules;
+  try {
+    return parseRegressionRules(list);
+  } catch (error) {
+    if (error instanceof InvalidRegressionList) throw new UsageError(line`--regression: ${error.message}`);
+    throw error;
+  }
 }

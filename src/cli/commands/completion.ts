@@ -3,10 +3,9 @@ import { Command } from "commander";
 import { line } from "../../base/line.ts";
 import { joinWithOr } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { withSteps } from "../command.ts";
+import { printResult, withSteps } from "../command.ts";
 import { commandWords, type Shell, shells } from "../completion/command-words.ts";
 import { completionScript } from "../completion/scripts.ts";
-import { exitCodes } from "../exit-codes.ts";
 
 const examples = `
 The script completes commands, flags, clause ids (after --only, --skip and explain), and the names of faults, variants, profiles and tiers.
@@ -27,10 +26,7 @@ export const completionCommand = (): Command =>
       program: command.parent ?? command,
     }),
     act: ({ shell, program }) => completionScript(shell, program.name(), commandWords(program)),
-    present: (script) => {
-      process.stdout.write(script);
-      return exitCodes.fine;
-    },
+    present: printResult,
   });
 
 /**

@@ -7,13 +7,18 @@ import type { Report } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { printLines } from "../print-line.ts";
 import { readTarget } from "../target-flags.ts";
-import { type FormatFlags, prepareFormats, withFormatOptions } from "../report/format-flags.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
+import { type FormatFlags, formatOptions, prepareFormats } from "../report/report-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 
-interface ConfigFlags extends FormatFlags {
-  readonly quiet?: boolean;
-  readonly target?: string;
-}
+const configOptions = {
+  "--json <file>": "report.json",
+  "--target <file>":
+    "target file: also show what its list, health and one invoke say of the same agents, without judging it",
+  "-q, --quiet": "only what is broken, and the verdict",
+} as const;
+
+type ConfigFlags = FlagsOf<typeof configOptions> & FormatFlags;
 
 const examples = `
 A file is JSON or YAML, by its ending: .json, .yaml or .yml. A FILE of - prints that format, and nothing else. Nothing is sent without --target.
@@ -36,16 +41,11 @@ const observedIn = ({ findings }: Report): Line[] =>
 /** `conformance config FILE…`: judges agent configuration files. */
 export const configCommand = (): Command =>
   withSteps(
-    withFormatOptions(new Command("config").argument("<file...>", "agent configuration files, in JSON or YAML"), [
-      "report",
-    ])
-      .option("--json <file>", "report.json")
-      .option(
-        "--target <file>",
-        "target file: also show what its list, health and one invoke say of the same agents, without judging it",
-      )
-      .option("-q, --quiet", "only what is broken, and the verdict")
-      .addHelpText("after", examples),
+    withOptions(
+      new Command("config").argument("<file...>", "agent configuration files, in JSON or YAML"),
+      formatOptions(["report"]),
+      configOptions,
+    ).addHelpText("after", examples),
     {
       prepare: (names: readonly string[], flags: ConfigFlags) => ({
         files: names.map(readConfiguration),

@@ -10,8 +10,8 @@ import { line } from "../../base/line.ts";
 import { sanitize } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { flagForSetting } from "../option-parsers.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { flagForSetting, type FlagsOf, withOptions } from "../options.ts";
 import { terminalOf } from "../terminal.ts";
 
 const examples = `
@@ -21,24 +21,24 @@ Examples:
   conformance evidence reports/acme d4 --headers             the headers of a delivery
   conformance evidence reports/acme d4 --body | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"`;
 
-interface EvidenceFlags {
-  readonly body?: boolean;
-  readonly headers?: boolean;
-  readonly secret?: boolean;
-  readonly request?: boolean;
-}
+const evidenceOptions = {
+  "--body": "only the body, byte by byte; of an exchange, the response's",
+  "--headers": "only the headers, one a line; of an exchange, the response's",
+  "--request": "with --body or --headers: those of the request",
+  "--secret": "only the secret of the webhook that the request creates",
+} as const;
+
+type EvidenceFlags = FlagsOf<typeof evidenceOptions>;
 
 /** `conformance evidence REPORT ID`: prints an exchange or a delivery as the run recorded it. */
 export const evidenceCommand = (): Command =>
   withSteps(
-    new Command("evidence")
-      .argument("<report>", "folder of a run's report")
-      .argument("<id>", "exchange or delivery, such as x13 or d4")
-      .option("--body", "only the body, byte by byte; of an exchange, the response's")
-      .option("--headers", "only the headers, one a line; of an exchange, the response's")
-      .option("--request", "with --body or --headers: those of the request")
-      .option("--secret", "only the secret of the webhook that the request creates")
-      .addHelpText("after", examples),
+    withOptions(
+      new Command("evidence")
+        .argument("<report>", "folder of a run's report")
+        .argument("<id>", "exchange or delivery, such as x13 or d4"),
+      evidenceOptions,
+    ).addHelpText("after", examples),
     {
       prepare: (path: string, id: string, flags: EvidenceFlags): RecordedPartChoice => ({
         path,

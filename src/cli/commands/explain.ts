@@ -3,8 +3,7 @@ import { Command } from "commander";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { printResult, withSteps } from "../command.ts";
 
 /**
  * `conformance explain ID`: shows a clause, its checks and what they need, its readings, and the faults that break it.
@@ -17,12 +16,11 @@ export const explainCommand = (): Command =>
       .addHelpText("after", "\nExamples:\n  conformance explain SSE-5\n  conformance explain rate limit"),
     {
       prepare: readClauses,
-      act: (found): Promise<string[]> | string[] =>
-        found.kind === "clause" ? explain(found.id) : found.ids.flatMap(lineOf),
-      present: (lines) => {
-        process.stdout.write(`${lines.join("\n")}\n`);
-        return exitCodes.fine;
+      act: async (found) => {
+        const lines = found.kind === "clause" ? await explain(found.id) : found.ids.map(lineOf);
+        return `${lines.join("\n")}\n`;
       },
+      present: printResult,
     },
   );
 
@@ -41,9 +39,9 @@ async function explain(id: ClauseId): Promise<string[]> {
 }
 
 /** Returns a table row for a clause: its id, its level and its sentence. */
-function lineOf(id: ClauseId): string[] {
+function lineOf(id: ClauseId): string {
   const { level, says } = clauseOf(id);
-  return [`${id.padEnd(8)} ${level.padEnd(8)} ${says}`];
+  return `${id.padEnd(8)} ${level.padEnd(8)} ${says}`;
 }
 
 type FoundClauses =

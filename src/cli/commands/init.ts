@@ -11,11 +11,9 @@ import {
 import { redactorWithAlteredKeys } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { joinWithOr } from "../../base/text.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
-import { publishedTierNames } from "../../spec/tiers.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
@@ -23,8 +21,8 @@ import { clockOverHttp } from "../../target/control-calls.ts";
 import { openPathsOf, triggersOf } from "../../target/target-file.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { registerKey, registerSecrets } from "../harness-errors.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { registerKey, registerSecrets } from "../errors.ts";
 import {
   askPaths,
   askPrompts,
@@ -32,6 +30,7 @@ import {
   chooseAgents,
   gatherAnswers,
   type InitFlags,
+  initOptions,
   readControlToken,
   writeFileAtomically,
 } from "../init/answers.ts";
@@ -39,7 +38,8 @@ import { absentText, controlText, foundText, proposalText } from "../init/dialog
 import { Interrupted, openPrompter, type Prompter } from "../init/prompter.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
-import { withNetworkOptions } from "../target-flags.ts";
+import { canAsk } from "../ask-user.ts";
+import { withOptions } from "../options.ts";
 import { terminalOf } from "../terminal.ts";
 import { printText } from "../print-line.ts";
 
@@ -52,41 +52,15 @@ Exit codes: 0 written, or not wanted; 2 usage; 3 the target could not be reached
 
 /** `conformance init`: asks questions, sends a few GET requests to the target, and writes a target file. */
 export function initCommand(): Command {
-  const command = new Command("init")
-    .option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)")
-    .option("--name <name>", "name of the target (otherwise its host)")
-    .option("--key-variable <name>", "environment variable that holds the API key (otherwise CONFORMANCE_API_KEY)")
-    .option(
-      "--control-token-variable <name>",
-      "environment variable with the token of the target's test control, which is asked for clock, deployments, agents",
-    )
-    .option("--api-key <key>", "the API key, if no variable holds it; it is not written")
-    .option(
-      "--tier <tier>",
-      `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise detected from its headers, if possible)`,
-    )
-    .option("--agent <id>", "agent that answers (otherwise a healthy one of the list)")
-    .option("--streaming-agent <id>", "agent that streams")
-    .option("--failing-prompt <text>", "a query with which that agent fails, if you know one")
-    .option("--slow-prompt <text>", "a query that takes some seconds to answer")
-    .option("--slow-stream-prompt <text>", "a query that is streamed for some seconds")
-    .option("--failing-stream-prompt <text>", "a query whose stream fails in the middle")
-    .option("--batch-path <path>", "where a batch is posted, below the base URL; {agent_id} stands for an agent")
-    .option("--operation-path <path>", "where a long-running operation is started, if not by a batch")
-    .option("--out <file>", "file to write (otherwise target.json)")
-    .option("--yes", "write without asking");
-  return withSteps(
-    withNetworkOptions(command).option("--force", "replace the file if it exists").addHelpText("after", examples),
-    {
-      prepare: (flags: InitFlags) => {
-        assertInitFlags(flags);
-        readControlToken(flags, process.env);
-        return flags;
-      },
-      act: init,
-      present: (exitCode) => exitCode,
+  return withSteps(withOptions(new Command("init"), initOptions).addHelpText("after", examples), {
+    prepare: (flags: InitFlags) => {
+      assertInitFlags(flags);
+      readControlToken(flags, process.env);
+      return flags;
     },
-  );
+    act: init,
+    present: (exitCode) => exitCode,
+  });
 }
 
 /** Runs the dialog: asks questions, discovers the target, and writes the target file. Resolves to the exit code. */
@@ -108,7 +82,7 @@ function init(flags: InitFlags): Promise<number> {
 
 /** Creates the prompter of the dialog. Returns `null` if there is no terminal. */
 function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | null {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  if (!canAsk()) return null;
   return openPrompter({
     input: process.stdin,
     output: process.stderr,

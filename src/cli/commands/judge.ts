@@ -10,22 +10,30 @@ import type { Recording } from "../../app/recording/recording.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
-import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
-import { decisiveExitCode } from "../exit-codes.ts";
+import { decisiveExitCode } from "../../base/exit-codes.ts";
 import { cliMessages } from "../messages.ts";
-import { displayPath, prepareLockedFolder } from "../output-files.ts";
-import { readTrafficOptions, type TrafficFlags, withTrafficOptions } from "../traffic-flags.ts";
-import { prepareFormats, readRules } from "../report/format-flags.ts";
+import { displayPath, prepareReportFolder } from "../output-files.ts";
+import {
+  formatOptions,
+  prepareFormats,
+  readRules,
+  readTrafficOptions,
+  type TrafficFlags,
+  trafficOptions,
+} from "../report/report-flags.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 
-interface JudgeFlags extends TrafficFlags {
-  readonly baseUrl?: string;
-}
+const judgeOptions = {
+  "--base-url <url>": "the server to judge (default: the one whose exchanges fit the interface best)",
+} as const;
+
+type JudgeFlags = FlagsOf<typeof judgeOptions> & TrafficFlags;
 
 const examples = `
 A FILE is a HAR (of a browser, Playwright, mitmproxy or this harness), JSON lines of exchanges, evidence.json, load evidence, or the folder
@@ -42,10 +50,9 @@ itself failed, or an output could not be written.`;
 
 /** `conformance judge FILE…`: judges recorded traffic, saved runs and saved load. */
 export function judgeCommand(): Command {
-  const command = new Command("judge")
-    .argument("<file...>", "recordings, or folders of reports")
-    .option("--base-url <url>", "the server to judge (default: the one whose exchanges fit the interface best)");
-  return withSteps(withTrafficOptions(command).addHelpText("after", examples), { prepare, act, present });
+  const command = new Command("judge").argument("<file...>", "recordings, or folders of reports");
+  withOptions(command, judgeOptions, trafficOptions, formatOptions(["report", "exchanges"]));
+  return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
 /** A file to judge. For recorded traffic, `folder` is the folder for its report. */
@@ -76,8 +83,7 @@ function workOf(file: string, { out }: JudgeFlags): FileToJudge {
   }
   const read = readRecordedFile(file);
   if (read.kind === "load") return { kind: "load", path: file };
-  const name = `${timeInName(new Date())}-${slug(basename(file).replace(/\.[a-z]+$/i, "")).slice(0, 40)}`;
-  return { ...read, file, folder: prepareLockedFolder(out ?? join("reports", name)) };
+  return { ...read, file, folder: prepareReportFolder(out, basename(file).replace(/\.[a-z]+$/i, "")) };
 }
 
 /** Returns the folder of a report, if `path` is that folder or the `evidence.json` in it; otherwise `null`. */

@@ -3,10 +3,10 @@ import { Command } from "commander";
 import { keyListJson, type KeyAlgorithm, keyAlgorithms, createKeyPair } from "../../app/signing-keys.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { printResult, withSteps } from "../command.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
 import { printLine } from "../print-line.ts";
-import { signingKeyVariable } from "../report/signing-flags.ts";
+import { signingKeyVariable } from "../report/report-flags.ts";
 
 /** `conformance key`: makes keys that sign statements, and the list that says whose they are. */
 export const keyCommand = (): Command =>
@@ -67,10 +67,7 @@ const listCommand = (): Command =>
     {
       prepare: (files: readonly string[], { vendor }: { readonly vendor: string }) => ({ files, vendor }),
       act: ({ files, vendor }) => keyListJson(files, vendor),
-      present: (list) => {
-        process.stdout.write(list);
-        return exitCodes.fine;
-      },
+      present: printResult,
     },
   );
 

@@ -1,61 +1,42 @@
 import { Command } from "commander";
 
 import { type TableColumn, tableLines, widestCell } from "../../report/terminal/table.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { parties, type Party } from "../../spec/clause.ts";
+import { type Level, parties, type Party } from "../../spec/clause.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
 import { countsIn, latestRequirements, type RequirementSet, requirementSets } from "../../spec/requirements.ts";
-import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { readRequirements, type RequirementsFlag } from "../requirements-flag.ts";
+import { printResult, withSteps } from "../command.ts";
+import { type FlagsOf, readRequirements, readWord, withOptions } from "../options.ts";
 
-interface ListFlags extends RequirementsFlag {
-  readonly level?: string;
-  readonly party?: string;
-  readonly json?: boolean;
-}
+const listOptions = {
+  "--level <level>": "only clauses of this level: must, should, advisory, gap, policy",
+  "--party <party>": `only clauses that bind this party: ${parties.join(", ")}`,
+  "--requirements <set>": `only clauses and checks of this requirement set: ${requirementSets.join(", ")}`,
+  "--json": "as JSON",
+} as const;
 
 /** `conformance list`: lists every clause, with its level and its checks. */
 export const listCommand = (): Command =>
   withSteps(
-    new Command("list")
-      .option("--level <level>", "only clauses of this level: must, should, advisory, gap, policy")
-      .option("--party <party>", `only clauses that bind this party: ${parties.join(", ")}`)
-      .option("--requirements <set>", `only clauses and checks of this requirement set: ${requirementSets.join(", ")}`)
-      .option("--json", "as JSON")
-      .addHelpText(
-        "after",
-        "\nExamples:\n  conformance list --level must\n  conformance list --party client\n  conformance list --json | jq '.[].id'",
-      ),
+    withOptions(new Command("list"), listOptions).addHelpText(
+      "after",
+      "\nExamples:\n  conformance list --level must\n  conformance list --party client\n  conformance list --json | jq '.[].id'",
+    ),
     {
-      prepare: (flags: ListFlags) => {
-        if (flags.level !== undefined && !levels.some((level) => level === flags.level))
-          throw new UsageError(line`--level is ${JSON.stringify(flags.level)}; allowed: ${levels.join(", ")}.`);
-        const { requirements = latestRequirements } = flags;
-        return { ...flags, party: partyIn(flags), set: readRequirements({ requirements }) };
+      prepare: ({ level, party, requirements = latestRequirements, json }: FlagsOf<typeof listOptions>) => ({
+        level: readWord(level, "--level", levels),
+        party: readWord(party, "--party", parties),
+        set: readRequirements({ requirements }),
+        isJson: json === true,
+      }),
+      act: async ({ level, party, set, isJson }) => {
+        const rows = await rowsOf(level, party, set);
+        return `${isJson ? JSON.stringify(rows, null, 2) : tableOf(rows)}\n`;
       },
-      act: ({ level, party, set }) => rowsOf(level, party, set),
-      present: (rows, { json }) => {
-        process.stdout.write(`${json === true ? JSON.stringify(rows, null, 2) : tableOf(rows)}\n`);
-        return exitCodes.fine;
-      },
+      present: printResult,
     },
   );
 
-/**
- * Reads `--party`; `null` if it is not given.
- *
- * @throws {UsageError} if there is no such party
- */
-function partyIn({ party }: ListFlags): Party | null {
-  if (party === undefined) return null;
-  const known = parties.find((each) => each === party);
-  if (known !== undefined) return known;
-  throw new UsageError(line`--party is ${JSON.stringify(party)}; allowed: ${parties.join(", ")}.`);
-}
-
-async function rowsOf(wantedLevel: string | undefined, wantedParty: Party | null, set: RequirementSet) {
+async function rowsOf(wantedLevel: Level | null, wantedParty: Party | null, set: RequirementSet) {
   const { catalogue } = await import("../catalogue/catalogue.ts");
   return clauseIds
     .map((id) => {
@@ -66,7 +47,7 @@ async function rowsOf(wantedLevel: string | undefined, wantedParty: Party | null
     .filter(
       ({ level, party, since }) =>
         countsIn(since, set) &&
-        (wantedLevel === undefined || level === wantedLevel) &&
+        (wantedLevel === null || level === wantedLevel) &&
         (wantedParty === null || party === wantedParty),
     );
 }

@@ -16,41 +16,31 @@ import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send
 import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
-import { withSteps } from "../command.ts";
-import { askConsent, assertConsentPossible } from "../consent.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { printResult, withSteps } from "../command.ts";
+import { askConsent, assertConsentPossible } from "../ask-user.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { listedScenarios, scenarioListText } from "../load/list-text.ts";
-import {
-  dashboardOf,
-  defaultLoadFolder,
-  type LoadFlags,
-  readLoadParameters,
-  targetFlagsOf,
-  withLoadOptions,
-} from "../load/load-flags.ts";
-import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
-import { formatLoadPreview } from "../load/preview.ts";
+import { dashboardOf, type LoadFlags, loadOptions, readLoadParameters, targetFlagsOf } from "../load/load-flags.ts";
+import { formatLoadPreview, formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
 import { showLoadProgress } from "../load/progress.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
-import { registerSecrets } from "../harness-errors.ts";
+import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
+import { registerSecrets } from "../errors.ts";
 import { cliMessages } from "../messages.ts";
-import { readDuration } from "../option-parsers.ts";
-import { displayPath, prepareFile, prepareLockedFolder } from "../output-files.ts";
+import { type FlagsOf, readDuration, readRequirements, requirementsOption, withOptions } from "../options.ts";
+import { displayPath, prepareFile } from "../output-files.ts";
 import {
+  failureOptions,
   type FormatFlags,
+  formatOptions,
   prepareFormats,
+  prepareReport,
   readRules,
-  type FailureFlags,
-  withFormatOptions,
-  withFailureOptions,
-} from "../report/format-flags.ts";
+} from "../report/report-flags.ts";
 import { loadExitCode, presentReport } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
-import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
 import { terminalOf } from "../terminal.ts";
-import { printLine, printText } from "../print-line.ts";
 
 const examples = `
 Without names: ${defaultScenarios.join(", ")} on the embedded server;
@@ -73,9 +63,10 @@ interrupted (the report so far is written).`;
 /** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {
   const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
-  // Flags of `load` count only before the name of a subcommand. Otherwise `load list --json` would set the `--json` of `load`, and not of
-  // `list`.
-  withLoadOptions(command).enablePositionalOptions().addHelpText("after", examples);
+  // Flags after the name of a subcommand are its own: otherwise `load list --json` would set the `--json` of `load`.
+  withOptions(command, loadOptions, formatOptions(["report", "files"]))
+    .enablePositionalOptions()
+    .addHelpText("after", examples);
   return withLoadSteps(command, { prepare, act, present }).addCommand(listCommand()).addCommand(judgeCommand());
 }
 
@@ -103,10 +94,8 @@ async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, targ
   limitYoungGeneration();
   return {
     engines,
-    rules: readRules(flags),
-    formats: prepareFormats(flags),
     dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
-    folder: prepareLockedFolder(flags.out ?? defaultLoadFolder(target)),
+    ...prepareReport(flags, target?.name ?? "embedded", "load-"),
   };
 }
 
@@ -139,7 +128,7 @@ const sendTo = (
         signal,
         messages: cliMessages,
         events: eventsFor(target, flags.quiet === true),
-        agree: () => flags.yes === true || askConsent(signal, interrupt),
+        agree: () => flags.yes === true || askConsent({ signal, interrupt }),
         dashboardOf: (trial, trials) => dashboardOf(dashboardFile, trial, trials),
       },
       folder,
@@ -203,30 +192,35 @@ async function presentLoad(
   });
 }
 
+const listOptions = { "--json": "as JSON" } as const;
+
 /** `conformance load list`: shows every scenario. */
 const listCommand = (): Command =>
   withSteps(
-    new Command("list")
-      .description("List the load scenarios: what each shows, and what it needs.")
-      .option("--json", "as JSON")
-      .addHelpText("after", "\nExamples:\n  conformance load list\n  conformance load list --json | jq '.[].name'"),
+    withOptions(
+      new Command("list").description("List the load scenarios: what each shows, and what it needs."),
+      listOptions,
+    ).addHelpText("after", "\nExamples:\n  conformance load list\n  conformance load list --json | jq '.[].name'"),
     {
-      prepare: (flags: { readonly json?: boolean }) => flags.json === true,
+      prepare: ({ json }: FlagsOf<typeof listOptions>) => json === true,
       act: (isJson) =>
         isJson ? `${JSON.stringify(listedScenarios(), null, 2)}\n` : scenarioListText(process.stdout.columns ?? 120),
-      present: (text) => {
-        process.stdout.write(text);
-        return exitCodes.fine;
-      },
+      present: printResult,
     },
   );
 
-interface JudgeFlags extends Omit<FormatFlags, "json">, FailureFlags, RequirementsFlag {
-  /** Whether to print only the report, as JSON. */
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly clocksApart: string;
-}
+const judgeOptions = {
+  "--json": "print the report",
+  "--clocks-apart <t>": {
+    help: "how far the clocks of the machines that sent segments may be apart",
+    default: "250ms",
+  },
+  ...requirementsOption,
+  "-q, --quiet": "only what is broken, and the verdict",
+  ...failureOptions,
+} as const;
+
+type JudgeFlags = FlagsOf<typeof judgeOptions> & Omit<FormatFlags, "json">;
 
 const judgeExamples = `
 Examples:
@@ -238,12 +232,8 @@ function judgeCommand(): Command {
   const command = new Command("judge")
     .argument("<evidence...>", "files of load evidence, logs of k6 pods, or the folder of a load report")
     .description("Judge saved load evidence again. Files of one scenario, tier and engine are merged as segments.")
-    .option("--json", "print the report")
-    .option("--clocks-apart <t>", "how far the clocks of the machines that sent segments may be apart", "250ms")
-    .option(...requirementsOption)
-    .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", judgeExamples);
-  return withSteps(withFormatOptions(withFailureOptions(command), ["report"]), {
+  return withSteps(withOptions(command, judgeOptions, formatOptions(["report"])), {
     prepare: (paths: readonly string[], { json, quiet, clocksApart, ...flags }: JudgeFlags) => ({
       paths,
       isQuiet: quiet === true,

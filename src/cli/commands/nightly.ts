@@ -3,49 +3,61 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/available-engines.ts";
-import { defaultLoadParameters, assertLoadParameters } from "../../app/load/plan-load.ts";
-import type { RunNightOptions } from "../../app/nightly/execute-night.ts";
-import { runNight } from "../../app/nightly/run-night.ts";
+import { defaultLoadParameters } from "../../app/load/plan-load.ts";
+import { assertLoadParameters } from "../../app/load/plan-load.ts";
+import type { NightEvents, RunNightOptions } from "../../app/nightly/execute-night.ts";
+import { runNight, type SavedNight } from "../../app/nightly/run-night.ts";
+import { type OutputFiles, writeOutput } from "../../app/report-folder/write-files.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
 import { nightsFolder, trendPageFile } from "../../app/nightly/history-store.ts";
 import type { Target } from "../../target/target.ts";
-import { needsConsent } from "../consent.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/render-night.ts";
+import { hasNewRegression } from "../../report/history/summary.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
+import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
+import { needsConsent } from "../ask-user.ts";
+import { registerSecrets } from "../errors.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
-import { withLoadSteps } from "../load/not-sent.ts";
-import { nightEvents, nightExitCode, presentNight } from "../nightly/present-night.ts";
-import { appendValue, readCount } from "../option-parsers.ts";
-import { prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
-import { readRegressionRules } from "../regression-rules.ts";
-import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
+import { showLoadProgress } from "../load/progress.ts";
+import { type FlagsOf, readCount, repeatable, withOptions } from "../options.ts";
+import { displayPath, prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
+import { showRunProgress } from "../progress.ts";
+import { appendStepSummary } from "../report/present-report.ts";
+import { terminalOf } from "../terminal.ts";
+import { readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
 import {
   type PatchFlags,
+  patchOptions,
   readPatches,
   readTarget,
   type TargetFlags,
-  withPatchOptions,
-  withTargetOptions,
+  targetOptions,
 } from "../target-flags.ts";
-import { printLine } from "../print-line.ts";
+import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
+import { readRegressionRules } from "./compare.ts";
+import { printDamaged } from "./trend.ts";
 
-interface NightlyFlags extends TargetFlags, PatchFlags {
-  readonly history: string;
-  readonly scenario: readonly string[];
-  readonly load: boolean;
-  readonly engine?: string;
-  readonly yes?: boolean;
-  readonly regression?: string;
-  readonly onlyRegressions?: boolean;
-  readonly keep: string;
-  readonly keepReports: string;
-  readonly html?: string;
-  readonly markdown?: string;
-  readonly json?: string;
-  readonly quiet?: boolean;
-}
+const nightlyOptions = {
+  "--history <dir>": { help: "folder of the history; created if it is missing", isRequired: true },
+  "--scenario <name>": repeatable("load scenario; default: the short set of `conformance load`"),
+  "--no-load": "send no load",
+  "--engine <name>": "k6 or autocannon (default: each scenario's first)",
+  "-y, --yes": "the owner of the target agrees to the load",
+  "--regression <list>": `which findings count as worse, as of compare (default: ${defaultRegressionKinds.join(",")})`,
+  "--only-regressions": "exit 1 only for what became worse, not for what was broken before",
+  "--keep <nights>": { help: "how many nights are kept", default: "400" },
+  "--keep-reports <nights>": { help: "of how many of them the full reports", default: "30" },
+  "--html <file>": "the trend page to this file as well as to DIR/trend.html",
+  "--markdown <file>": "the night as Markdown; `-` prints it (and in $GITHUB_STEP_SUMMARY)",
+  "--json <file>": "the same as JSON; `-` prints it",
+  "-q, --quiet": "no progress",
+} as const;
+
+type NightlyFlags = FlagsOf<typeof nightlyOptions> & TargetFlags & ScopeFlags & PatchFlags;
 
 const examples = `
 Every night is written into the history: an entry under DIR/nights, its reports under DIR/reports, and DIR/trend.html. Findings and exact
@@ -62,29 +74,8 @@ reached (or its load not sent), or nothing was exercised; 4 the harness itself f
 
 /** `conformance nightly`: runs the suites, sends load, compares with earlier nights, and saves the night. */
 export function nightlyCommand(): Command {
-  const command = withScopeOptions(withTargetOptions(new Command("nightly")))
-    .requiredOption("--history <dir>", "folder of the history; created if it is missing")
-    .option(
-      "--scenario <name>",
-      "load scenario (repeatable; default: the short set of `conformance load`)",
-      appendValue,
-      [],
-    )
-    .option("--no-load", "send no load")
-    .option("--engine <name>", "k6 or autocannon (default: each scenario's first)")
-    .option("-y, --yes", "the owner of the target agrees to the load")
-    .option(
-      "--regression <list>",
-      `which findings count as worse, as of compare (default: ${defaultRegressionKinds.join(",")})`,
-    )
-    .option("--only-regressions", "exit 1 only for what became worse, not for what was broken before")
-    .option("--keep <nights>", "how many nights are kept", "400")
-    .option("--keep-reports <nights>", "of how many of them the full reports", "30")
-    .option("--html <file>", "the trend page to this file as well as to DIR/trend.html")
-    .option("--markdown <file>", "the night as Markdown; `-` prints it (and in $GITHUB_STEP_SUMMARY)")
-    .option("--json <file>", "the same as JSON; `-` prints it")
-    .option("-q, --quiet", "no progress");
-  return withLoadSteps(withPatchOptions(command).addHelpText("after", examples), {
+  const command = new Command("nightly").addHelpText("after", examples);
+  return withLoadSteps(withOptions(command, targetOptions, scopeAndBoundOptions, nightlyOptions, patchOptions), {
     prepare,
     act: ({ options, outputs, isQuiet }) =>
       untilInterrupted(async ({ signal, hasFailed }) => ({
@@ -102,7 +93,7 @@ export function nightlyCommand(): Command {
   });
 }
 
-async function prepare(flags: NightlyFlags & ScopeFlags) {
+async function prepare(flags: NightlyFlags) {
   const target = readTarget(flags, process.env);
   const patches = readPatches(flags, target);
   const load = readLoad(flags, target);
@@ -141,4 +132,60 @@ function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["
       line`${target.baseUrl} is not this machine: give --yes if its owner agrees to load every night, or --no-load. Nothing was sent.`,
     );
   return { ...defaultLoadParameters, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
+}
+
+/** Prints the progress of a nightly run. Also prints its verdict, before the night is saved in the history. */
+function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
+  return {
+    damaged: printDamaged,
+    run: showRunProgress(isQuiet),
+    load: {
+      ...showLoadProgress(process.stderr, isQuiet),
+      planned: (_, target) => void registerSecrets(target),
+      problem: reportUnwrittenOutput,
+    },
+    judged: ({ judgement, night, nightCount }) => {
+      const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+      write(renderNightTerminal(judgement, night, { ...style, nights: nightCount }));
+    },
+    again: (trials) => {
+      const names = trials.map(({ scenario, tier }) => `${scenario.name} (${tier})`).join(", ");
+      if (!isQuiet) printText(`Sent again, to confirm what looks worse than before: ${names}`);
+    },
+  };
+}
+
+type NightOutputs = OutputFiles<"markdown" | "json">;
+
+/** Prints where a night was saved, and writes it in the requested formats. */
+function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken }: NightOutputs): void {
+  const { judgement, night, nightCount, damaged, executed } = saved;
+  const texts = {
+    markdown: renderNightMarkdown(judgement, night, nightCount),
+    json: renderNightJson(judgement, night, damaged),
+  };
+  const { write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+  if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
+  write(`trend   ${displayPath(join(history, trendPageFile))}\n`);
+  if (night.findings.length === 0 && night.stopped !== undefined) printText(night.stopped);
+  if (executed.noLoad !== null) printText(`No load was sent: ${formatNotSentReason(executed.noLoad)}`);
+  files.flatMap((output) => writeOutput(output, () => texts[output.name])).forEach(reportUnwrittenOutput);
+  appendStepSummary(() => texts.markdown);
+}
+
+/**
+ * Returns the exit code of a night.
+ *
+ * @param onlyRegressions whether to ignore findings that were already broken on earlier nights
+ */
+export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
+  const { run, load, night, noLoad } = executed;
+  if (run === null) return exitCodes.nothingExercised;
+  if (hasNewRegression(judgement)) return exitCodes.broken;
+  const all = [...run.report.findings, ...(load?.report.findings ?? [])];
+  const findings = onlyRegressions ? all.filter(({ outcome }) => outcome !== "fail") : all;
+  const code = exitCodeOf({ findings, unselected: [] }, { strict: false, complete: false });
+  const ofLoad = noLoad === null ? null : notSentExitCode(noLoad);
+  const isIncomplete = night.verdict === "incomplete" && ofLoad === null;
+  return decisiveExitCode([code, ofLoad ?? code, isIncomplete ? exitCodes.nothingExercised : code]);
 }

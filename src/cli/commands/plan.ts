@@ -6,16 +6,19 @@ import { noUsableKey } from "../../run/run.ts";
 import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { redactSecrets } from "../harness-errors.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { redactSecrets } from "../errors.ts";
 import { formatQuestions, planJson, planText } from "../plan/plan-text.ts";
-import { readScope, type ScopeFlags, withFailedOption, withScopeOptions } from "../scope-flags.ts";
-import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
+import { failedOption, readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
+import { readTarget, type TargetFlags, targetOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 import { printText } from "../print-line.ts";
 
-type PlanFlags = TargetFlags & ScopeFlags & { readonly json?: boolean };
+const planOptions = { "--json": "as JSON" } as const;
+
+type PlanFlags = FlagsOf<typeof planOptions> & TargetFlags & ScopeFlags;
 
 const examples = `
 Examples:
@@ -26,9 +29,10 @@ Examples:
 /** `conformance plan`: shows what a run with the same flags would do. Sends nothing, but for GET requests to a test control. */
 export const planCommand = (): Command =>
   withSteps(
-    withFailedOption(withScopeOptions(withTargetOptions(new Command("plan"))))
-      .option("--json", "as JSON")
-      .addHelpText("after", examples),
+    withOptions(new Command("plan"), targetOptions, scopeAndBoundOptions, failedOption, planOptions).addHelpText(
+      "after",
+      examples,
+    ),
     {
       prepare: (flags: PlanFlags) => ({
         target: readTarget(flags, process.env),

@@ -7,32 +7,41 @@ import { startProxy } from "../../app/proxy/run-proxy.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import type { ProxyReports } from "../../app/proxy/traffic-judge.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { slug, timeInName } from "../../base/files/file-names.ts";
 import { line } from "../../base/line.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
-import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
-import { readTrafficOptions, type TrafficFlags, withTrafficOptions } from "../traffic-flags.ts";
-import { readDuration } from "../option-parsers.ts";
-import { displayPath, prepareLockedFolder } from "../output-files.ts";
+import {
+  formatOptions,
+  prepareReport,
+  readTrafficOptions,
+  type TrafficFlags,
+  trafficOptions,
+} from "../report/report-flags.ts";
+import { type FlagsOf, readDuration, withOptions } from "../options.ts";
+import { displayPath } from "../output-files.ts";
 import { printLine } from "../print-line.ts";
-import { prepareFormats, readRules } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
-import { readPort, readTls } from "../serve/serve-options.ts";
+import { readPort, readTls, tlsOptions } from "../tls-flags.ts";
 import { stopOnSignal } from "../signals.ts";
-import { type NetworkFlagValues, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
+import { networkFromFlags, networkOptions } from "../target-flags.ts";
 
-interface ProxyFlags extends TrafficFlags, NetworkFlagValues {
-  readonly upstream?: string;
-  readonly port: string;
-  readonly host: string;
-  readonly for?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-}
+const proxyOptions = {
+  "--upstream <url>": "base URL of the server to which everything is passed on",
+  "-p, --port <port>": { help: "port to listen on; 0 takes a free one", default: "8788" },
+  "--host <address>": {
+    help: "address to listen on; another than loopback lets other machines in",
+    default: "127.0.0.1",
+  },
+  "--for <duration>": "how long to go on, such as 10m (default: until Ctrl-C)",
+  ...tlsOptions,
+  ...networkOptions,
+} as const;
+
+type ProxyFlags = FlagsOf<typeof proxyOptions> & TrafficFlags;
 
 const examples = `
 Clients use the address that the proxy prints in the place of the server's. Ctrl-C ends the proxy, and prints the report.
@@ -47,21 +56,14 @@ be written.`;
 
 /** `conformance proxy`: passes traffic on to a server, and judges server and clients by it. */
 export function proxyCommand(): Command {
-  const command = new Command("proxy")
-    .option("--upstream <url>", "base URL of the server to which everything is passed on")
-    .option("-p, --port <port>", "port to listen on; 0 takes a free one", "8788")
-    .option("--host <address>", "address to listen on; another than loopback lets other machines in", "127.0.0.1")
-    .option("--for <duration>", "how long to go on, such as 10m (default: until Ctrl-C)")
-    .option("--tls-cert <file>", "serve HTTPS with this certificate (PEM); needs --tls-key")
-    .option("--tls-key <file>", "the certificate's key (PEM)");
-  withTrafficOptions(withNetworkOptions(command));
+  const command = new Command("proxy");
+  withOptions(command, proxyOptions, trafficOptions, formatOptions(["report", "exchanges"]));
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
 function prepare(flags: ProxyFlags) {
   if (flags.upstream === undefined) throw new UsageError(line`Give the server with --upstream URL.`);
   const baseUrl = readBaseUrl(flags.upstream);
-  const name = `${timeInName(new Date())}-proxy-${slug(new URL(baseUrl).host).slice(0, 40)}`;
   return {
     flags,
     options: {
@@ -74,9 +76,7 @@ function prepare(flags: ProxyFlags) {
       tierName: "--tier",
     },
     forMs: flags.for === undefined ? null : readDuration(flags.for, "--for"),
-    rules: readRules(flags),
-    formats: prepareFormats(flags),
-    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
+    ...prepareReport(flags, new URL(baseUrl).host, "proxy-"),
   };
 }
 

@@ -1,45 +1,47 @@
-import { join } from "node:path";
+import { validateHeaderName, validateHeaderValue } from "node:http";
 
 import { Command } from "commander";
 
 import { writeDeliveries, judgeReceiver } from "../../app/judge-receiver.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { slug, timeInName } from "../../base/files/file-names.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { line } from "../../base/line.ts";
+import { readTextFile } from "../../base/read-file.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import type { Header } from "../../evidence/exchange.ts";
 import type { DeliverySettings } from "../../run/run-deliveries.ts";
+import { executionEvents, webhookEvents, type WebhookEvent } from "../../spec/events.ts";
+import { headerNames } from "../../spec/headers.ts";
 import { signatureVectors } from "../../suites/receiver/vectors.ts";
 import { receiverTarget } from "../../target/target-from-options.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { registerSecrets } from "../harness-errors.ts";
-import { untilInterrupted } from "../interruption.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { registerSecrets } from "../errors.ts";
 import { cliMessages } from "../messages.ts";
-import { appendValue } from "../option-parsers.ts";
-import { displayPath, prepareFile, prepareFolder, prepareLockedFolder } from "../output-files.ts";
-import { showRunProgress } from "../progress.ts";
-import { type DeliveryFlags, readDeliverySettings, secretVariable } from "../receiver-flags.ts";
-import {
-  type FailureFlags,
-  type FormatFlags,
-  prepareFormats,
-  readRules,
-  withFailureOptions,
-  withFormatOptions,
-} from "../report/format-flags.ts";
+import { type FlagsOf, repeatable, withOptions } from "../options.ts";
+import { displayPath, prepareFile, prepareFolder } from "../output-files.ts";
+import { judgeWithProgress } from "../progress.ts";
+import { formatOptions, prepareReport, type ReportFlags, reportOptions } from "../report/report-flags.ts";
 import { presentJudged } from "../report/present-report.ts";
-import { type NetworkFlagValues, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
+import { type NetworkFlagValues, networkFromFlags, networkOptions } from "../target-flags.ts";
 
-interface ReceiverFlags extends DeliveryFlags, NetworkFlagValues, FailureFlags, FormatFlags {
-  readonly complete?: boolean;
-  readonly out?: string;
-  readonly quiet?: boolean;
-  readonly dryRun?: string;
-  readonly vectors?: string;
-}
+const secretVariable = "CONFORMANCE_WEBHOOK_SECRET";
+
+const receiverOptions = {
+  "--secret-file <file>": {
+    ...repeatable(""),
+    help: `file with the webhook's secret (or ${secretVariable}); repeatable, one for each webhook`,
+  },
+  "--header <header>": repeatable("header of every delivery, such as 'X-Tenant: acme'"),
+  "--events <types>": "event types that the webhook subscribed to, separated by commas (default: all)",
+  "--agent <id>": { help: "agent that the events are about", default: "conformance-agent" },
+  "--dry-run <dir>": "write the deliveries into this folder, and send nothing; needs no URL",
+  "--vectors <file>": "write signatures of fixed deliveries and requests, to test without sending",
+} as const;
+
+type ReceiverFlags = FlagsOf<typeof receiverOptions> & NetworkFlagValues & ReportFlags;
 
 const examples = `
 Examples:
@@ -52,24 +54,8 @@ Exit codes: as \`conformance run\`.`;
 
 /** `conformance receiver URL`: judges a webhook receiver by the deliveries that the service would send. */
 export function receiverCommand(): Command {
-  const command = new Command("receiver")
-    .argument("[url]", "address of the receiver, as a webhook would name it")
-    .option(
-      "--secret-file <file>",
-      `file with the webhook's secret (or ${secretVariable}); repeatable, one for each webhook`,
-      appendValue,
-      [],
-    )
-    .option("--header <header>", "header of every delivery, such as 'X-Tenant: acme' (repeatable)", appendValue, [])
-    .option("--events <types>", "event types that the webhook subscribed to, separated by commas (default: all)")
-    .option("--agent <id>", "agent that the events are about", "conformance-agent")
-    .option("--dry-run <dir>", "write the deliveries into this folder, and send nothing; needs no URL")
-    .option("--vectors <file>", "write signatures of fixed deliveries and requests, to test without sending");
-  withFormatOptions(withFailureOptions(withNetworkOptions(command)))
-    .option("--complete", "a must clause that was not exercised fails the run as well")
-    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
-    .option("-q, --quiet", "only what is broken, and the verdict");
+  const command = new Command("receiver").argument("[url]", "address of the receiver, as a webhook would name it");
+  withOptions(command, receiverOptions, networkOptions, formatOptions(), reportOptions);
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
@@ -79,14 +65,11 @@ type ReceiverWork =
   | { readonly kind: "dry run"; readonly folder: string; readonly settings: DeliverySettings }
   | JudgingWork;
 
-interface JudgingWork {
+interface JudgingWork extends ReturnType<typeof prepareReport> {
   readonly kind: "judge";
   readonly settings: DeliverySettings;
   readonly target: Target;
   readonly flags: ReceiverFlags;
-  readonly rules: ReturnType<typeof readRules>;
-  readonly formats: ReturnType<typeof prepareFormats>;
-  readonly folder: string;
 }
 
 function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
@@ -101,16 +84,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   const headerValues = headers.map(([, value]) => value);
   const network = networkFromFlags(flags, process.env);
   const target = registerSecrets(receiverTarget({ url, secrets, headerValues, network }));
-  const name = `${timeInName(new Date())}-receiver-${slug(target.name).slice(0, 40)}`;
-  return {
-    kind: "judge",
-    settings,
-    target,
-    flags,
-    rules: readRules(flags),
-    formats: prepareFormats(flags),
-    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
-  };
+  return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
 
 /** The result of the command: a judged receiver, or a line of text that names the written files. */
@@ -137,25 +111,20 @@ async function act(work: ReceiverWork): Promise<ReceiverOutcome> {
 }
 
 async function judgeUntilInterrupted({ target, settings, flags }: JudgingWork): Promise<JudgedTarget> {
-  const { events: progress, done } = showRunProgress(flags.quiet === true);
-  try {
-    return await untilInterrupted(async ({ signal, isInterrupted }) => {
-      const judged = await judgeReceiver({
-        ...settings,
-        target,
-        signal,
-        messages: cliMessages,
-        progress: {
-          ...progress,
-          // The query of the address is not shown, because it may hold a secret.
-          onStart: (each) => progress.onStart?.({ ...each, baseUrl: each.baseUrl.replace(/[?].*/s, "?…") }),
-        },
-      });
-      return { ...judged, interrupted: isInterrupted() };
-    });
-  } finally {
-    done();
-  }
+  const { judged } = await judgeWithProgress(flags.quiet === true, ({ signal }, { events }) =>
+    judgeReceiver({
+      ...settings,
+      target,
+      signal,
+      messages: cliMessages,
+      progress: {
+        ...events,
+        // The query of the address is not shown, because it may hold a secret.
+        onStart: (each) => events.onStart?.({ ...each, baseUrl: each.baseUrl.replace(/[?].*/s, "?…") }),
+      },
+    }),
+  );
+  return judged;
 }
 
 async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<number> {
@@ -164,4 +133,86 @@ async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<nu
     return exitCodes.fine;
   }
   return presentJudged(outcome.judged, work);
+}
+
+/**
+ * Reads the settings that all deliveries to a receiver share.
+ *
+ * @throws {UsageError}
+ */
+const readDeliverySettings = (
+  flags: ReceiverFlags,
+  environment: Readonly<Record<string, string | undefined>>,
+): DeliverySettings => ({
+  secrets: readSecrets(flags, environment),
+  events: readEvents(flags),
+  agent: flags.agent,
+  headers: flags.header.map(readHeader),
+});
+
+function readSecrets(
+  { secretFile }: ReceiverFlags,
+  environment: Readonly<Record<string, string | undefined>>,
+): DeliverySettings["secrets"] {
+  const [first, ...others] = secretFile.map(secretIn);
+  const secret = first ?? environment[secretVariable];
+  if (secret === undefined || secret === "")
+    throw new UsageError(line`There is no webhook secret. Set ${secretVariable}, or give --secret-file.`);
+  return [secret, ...others];
+}
+
+/** Reads a secret from a file. Removes the line feed that editors add at the end. */
+function secretIn(path: string): string {
+  const secret = readTextFile(path, "--secret-file").replace(/\r?\n$/, "");
+  if (secret !== "") return secret;
+  throw new UsageError(line`--secret-file is empty: ${path}. It holds the secret of one webhook.`);
+}
+
+function readEvents({ events }: ReceiverFlags): DeliverySettings["events"] {
+  const chosen = (events ?? webhookEvents.join(",")).split(",").flatMap((name) => eventsNamed(name.trim()));
+  const [first, ...others] = new Set(chosen);
+  if (first === undefined) throw new UsageError(line`--events is empty. Give event types, separated by commas.`);
+  return [first, ...others];
+}
+
+function eventsNamed(name: string): readonly WebhookEvent[] {
+  if (name === "agent.*") return executionEvents;
+  const event = webhookEvents.find((each) => each === name);
+  if (event !== undefined) return [event];
+  throw new UsageError(
+    line`--events has ${JSON.stringify(name)}, which is no event type. Known: agent.*, ${webhookEvents.join(", ")}.`,
+  );
+}
+
+/**
+ * Names, in lower case, of headers that the harness sets in each delivery. A user's value would break the delivery or
+ * its signature.
+ */
+const ownHeaders: readonly string[] = [
+  "connection",
+  "content-length",
+  "content-type",
+  "host",
+  "transfer-encoding",
+  headerNames.deliverySignature.toLowerCase(),
+];
+
+function readHeader(text: string): Header {
+  const at = text.indexOf(":");
+  const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  if (ownHeaders.includes(name.toLowerCase()))
+    throw new UsageError(line`--header must not name ${name}: the harness sets this header for each delivery.`);
+  if (at > 0 && isSendable(name, value)) return [name, value];
+  // The message does not repeat the header, because its value may be a secret.
+  throw new UsageError(line`--header is not a header. Give it like --header 'X-Tenant: acme'.`);
+}
+
+function isSendable(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
 }

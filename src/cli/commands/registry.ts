@@ -16,11 +16,12 @@ import { UsageError } from "../../base/usage-error.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import { isCurrent } from "../../report/registry/entry.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
 import { cliMessages } from "../messages.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
 import { displayPath, prepareFolder } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
-import { formatUsageError } from "../usage-errors.ts";
+import { formatUsageError } from "../errors.ts";
 
 const examples = `
 The folder:
@@ -35,23 +36,22 @@ Examples:
 Exit codes: 0 the site is written; 1 a statement is broken, with a line for each, and no site is written; 2 usage; 4 the site could not be
 written.`;
 
-interface RegistryFlags {
-  readonly out: string;
-  readonly url?: string;
-}
+const registryOptions = {
+  "--out <site>": { help: "folder of the site; an earlier site there is replaced", default: "site" },
+  "--url <url>": "address of the site, for the links of the feed (default: relative links)",
+} as const;
 
 /** `conformance registry DIR`: makes a static site of a folder of statements, and verifies each. */
 export const registryCommand = (): Command =>
   withSteps(
-    new Command("registry")
-      .argument("<dir>", "folder of statements, with a folder for each vendor")
-      .option("--out <site>", "folder of the site; an earlier site there is replaced", "site")
-      .option("--url <url>", "address of the site, for the links of the feed (default: relative links)")
-      .addHelpText("after", examples),
+    withOptions(
+      new Command("registry").argument("<dir>", "folder of statements, with a folder for each vendor"),
+      registryOptions,
+    ).addHelpText("after", examples),
     { prepare, act: buildRegistry, present },
   );
 
-function prepare(registry: string, { out, url }: RegistryFlags): BuildOptions {
+function prepare(registry: string, { out, url }: FlagsOf<typeof registryOptions>): BuildOptions {
   if (out === "") throw new UsageError(line`--out is empty. Give a folder.`);
   const site = resolve(out);
   if (isWithin(site, resolve(registry)) || isWithin(resolve(registry), site))

@@ -1,4 +1,3 @@
-import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
@@ -7,23 +6,25 @@ import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.t
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";
+import { type FlagsOf, readRequirements, requirementsOption, withOptions } from "../options.ts";
 import { presentReport } from "../report/present-report.ts";
-import { prepareFormats } from "../report/format-flags.ts";
+import { prepareFormats } from "../report/report-flags.ts";
 
-interface RejudgeFlags extends RequirementsFlag {
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const rejudgeOptions = {
+  ...requirementsOption,
+  "--json": "print the new report.json",
+  "-q, --quiet": "only what is broken, and the verdict",
+} as const;
+
+type RejudgeFlags = FlagsOf<typeof rejudgeOptions>;
 
 /** `conformance rejudge REPORT`: judges saved evidence again, by the suites of this version. */
 export const rejudgeCommand = (): Command =>
   withSteps(
-    new Command("rejudge")
-      .argument("<report>", "folder of a saved report, with report.json and evidence.json")
-      .option(...requirementsOption)
-      .option("--json", "print the new report.json")
-      .option("-q, --quiet", "only what is broken, and the verdict")
-      .addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme"),
+    withOptions(
+      new Command("rejudge").argument("<report>", "folder of a saved report, with report.json and evidence.json"),
+      rejudgeOptions,
+    ).addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme"),
     {
       prepare: (folder: string, flags: RejudgeFlags) => ({
         folder,
@@ -47,7 +48,7 @@ export const rejudgeCommand = (): Command =>
 export async function presentSavedRun(
   folder: string,
   { report, evidence }: SavedRun,
-  { json, quiet }: RejudgeFlags,
+  { json, quiet }: Pick<RejudgeFlags, "json" | "quiet">,
 ): Promise<void> {
   const isJson = json === true;
   await presentReport(documentOf(report, evidence), {

@@ -15,24 +15,26 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readTargetFile } from "../../target/target-file.ts";
 import { withSteps } from "../command.ts";
-import { askConsent } from "../consent.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { registerKey, registerSecrets } from "../harness-errors.ts";
+import { askConsent, canAsk } from "../ask-user.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { registerKey, registerSecrets } from "../errors.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { replayText } from "../replay/replay-text.ts";
-import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
+import { networkFlagsOf, networkFromFlags, networkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { runFolder } from "./compare.ts";
 import { printLine } from "../print-line.ts";
 
-interface ReplayFlags extends NetworkFlagValues {
-  readonly instance?: string;
-  readonly baseUrl?: string;
-  readonly target?: string;
-  readonly apiKey?: string;
-  readonly yes?: boolean;
-  readonly quiet?: boolean;
-}
+const replayOptions = {
+  "--instance <name>": "which finding, if the check has several, such as its tier",
+  "--base-url <url>": "send to this deployment (default: that of the report)",
+  "--target <file>": "target file that holds the keys",
+  "--api-key <key>": "the key, of a report made with one (better: CONFORMANCE_API_KEY)",
+  ...networkOptions,
+  "--yes": "the target's owner agrees to what is sent",
+  "-q, --quiet": "only what differs, and the summary",
+} as const;
 
 const helpText = `
 Keys are redacted in a report. They come from the keys of the same names in a --target file; for a report made with one key from --api-key or
@@ -54,21 +56,14 @@ Examples:
 export function replayCommand(): Command {
   const command = new Command("replay")
     .argument("<report>", "folder of a saved report, with report.json and evidence.json")
-    .argument("<check>", "check of it, or clause, as the report names it")
-    .option("--instance <name>", "which finding, if the check has several, such as its tier")
-    .option("--base-url <url>", "send to this deployment (default: that of the report)")
-    .option("--target <file>", "target file that holds the keys")
-    .option("--api-key <key>", "the key, of a report made with one (better: CONFORMANCE_API_KEY)");
-  withNetworkOptions(command)
-    .option("--yes", "the target's owner agrees to what is sent")
-    .option("-q, --quiet", "only what differs, and the summary")
-    .addHelpText("after", helpText);
+    .argument("<check>", "check of it, or clause, as the report names it");
+  withOptions(command, replayOptions).addHelpText("after", helpText);
   return withSteps(command, { prepare, act, present });
 }
 
 type Prepared = ReturnType<typeof prepare>;
 
-function prepare(path: string, check: string, flags: ReplayFlags) {
+function prepare(path: string, check: string, flags: FlagsOf<typeof replayOptions>) {
   const { instance = null, baseUrl = null, apiKey = null } = flags;
   if (apiKey !== null) registerKey(apiKey);
   const kept = readSavedRun(runFolder(path));
@@ -106,16 +101,16 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
 async function isConfirmed(
   { confirmation, baseUrl }: PreparedReplay,
   isYes: boolean,
-  { signal, interrupt }: Interruption,
+  interruption: Interruption,
 ): Promise<boolean> {
   if (confirmation === null || isYes) return true;
   const why = describeConfirmation(confirmation);
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
+  if (!canAsk())
     throw new UsageError(
       line`${baseUrl} is not this machine, and ${why}: give --yes if its owner agrees to that. Nothing was sent.`,
     );
   printLine(line`${baseUrl} is not this machine, and ${why}.`);
-  return askConsent(signal, interrupt);
+  return askConsent(interruption);
 }
 
 function describeConfirmation(reason: ConfirmationReason): string {

@@ -1,32 +1,36 @@
-import { narrowDocument } from "../report/narrow-document.ts";
-import { type RequirementsFlag } from "../requirements-flag.ts";
 import { Command } from "commander";
 
 import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
+import { narrowReport } from "../../report/model/requirements.ts";
 import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { type FlagsOf, readRequirements, type RequirementsFlag, withOptions } from "../options.ts";
 import {
   assertSources,
+  failureOptions,
   type FormatFlags,
+  formatOptions,
   prepareFormats,
   readRules,
-  type FailureFlags,
-  withFormatOptions,
-  withFailureOptions,
-} from "../report/format-flags.ts";
+} from "../report/report-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { printLine } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 
-interface ReportFlags extends FormatFlags, FailureFlags, RequirementsFlag {
-  readonly exitCode?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-}
+const reportOptions = {
+  ...failureOptions,
+  "--requirements <set>": "judge by this requirement set; later checks do not count (default: as it was judged)",
+  "--json <file>": "report.json",
+  "--exit-code": "end with the exit code of the run",
+  "-q, --quiet": "only what is broken, and the verdict",
+  "-v, --verbose": "every table, such as coverage, although something is broken",
+} as const;
+
+type ReportFlags = FlagsOf<typeof reportOptions> & FormatFlags;
 
 const examples = `
 Without a format, it shows the report on the terminal. A FILE of - prints that format, and nothing else; one format at most.
@@ -46,27 +50,15 @@ export function reportCommand(): Command {
     "<report>",
     "folder of a saved report, of a run or of load, or the report.json in it",
   );
-  return withSteps(
-    withFailureOptions(withFormatOptions(command))
-      .option(
-        "--requirements <set>",
-        "judge by this requirement set; later checks do not count (default: as it was judged)",
-      )
-      .option("--json <file>", "report.json")
-      .option("--exit-code", "end with the exit code of the run")
-      .option("-q, --quiet", "only what is broken, and the verdict")
-      .option("-v, --verbose", "every table, such as coverage, although something is broken")
-      .addHelpText("after", examples),
-    {
-      prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
-      act: ({ path, flags }) => {
-        const document = narrowDocument(readReportDocument(path), flags);
-        assertSources(document, flags);
-        return { document, formats: prepareFormats(flags) };
-      },
-      present,
+  return withSteps(withOptions(command, formatOptions(), reportOptions).addHelpText("after", examples), {
+    prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
+    act: ({ path, flags }) => {
+      const document = narrowDocument(readReportDocument(path), flags);
+      assertSources(document, flags);
+      return { document, formats: prepareFormats(flags) };
     },
-  );
+    present,
+  });
 }
 
 async function present(
@@ -88,3 +80,13 @@ async function present(
   if (!isQuiet && written.length > 0 && lost === 0) printLine(line`Written: ${written.join(", ")}`);
   return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }
+
+/**
+ * Judges a saved report by the requirement set in `--requirements`. Without the flag, returns the report unchanged.
+ *
+ * @throws {UsageError} if there is no such set, or the report was judged by an earlier one
+ */
+export const narrowDocument = (document: ReportDocument, flags: RequirementsFlag): ReportDocument =>
+  flags.requirements === undefined
+    ? document
+    : { ...document, report: narrowReport(document.report, readRequirements(flags)) };

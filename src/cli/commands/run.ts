@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { Command } from "commander";
 
@@ -6,52 +6,45 @@ import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts"
 import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { writeFirstState } from "../../app/watch/watch-files.ts";
-import { slug, timeInName } from "../../base/files/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
+import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
+import { acceptsConnection } from "../../wire/accepts-connection.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { displayPath, prepareLockedFolder } from "../output-files.ts";
-import { awaitRestart } from "../await-restart.ts";
-import { askTier } from "../ask-tier.ts";
-import { showRunProgress } from "../progress.ts";
-import {
-  type FormatFlags,
-  prepareFormats,
-  readRules,
-  type FailureFlags,
-  withFormatOptions,
-  withFailureOptions,
-} from "../report/format-flags.ts";
+import { askTier } from "../ask-user.ts";
+import { judgeWithProgress } from "../progress.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
+import { formatOptions, prepareReport, type ReportFlags, reportOptions } from "../report/report-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
-import { readScope, scopeOfFailed, type ScopeFlags, withFailedOption, withScopeOptions } from "../scope-flags.ts";
+import { failedOption, readScope, scopeAndBoundOptions, scopeOfFailed, type ScopeFlags } from "../scope-flags.ts";
 import {
   type PatchFlags,
   patchFlagsText,
+  patchOptions,
   readPatches,
   readTarget,
   type TargetFlags,
-  withPatchOptions,
-  withTargetOptions,
+  targetOptions,
 } from "../target-flags.ts";
-import { formatUsageError } from "../usage-errors.ts";
+import { formatUsageError } from "../errors.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { printLine } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
-  readonly complete?: boolean;
-  readonly failFast?: boolean;
-  readonly rerunOnRestart?: boolean;
-  readonly out?: string;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-  readonly watch?: boolean;
-}
+const runOptions = {
+  "--fail-fast": "stop at the first must clause that is broken, and report what was judged by then",
+  "--rerun-on-restart": "repeat what failed, else the run, each time the target was away and is back; Ctrl-C ends it",
+  "--watch": "go on listening until the retry schedule of webhooks is over, up to five hours, and judge then",
+  "-v, --verbose": "every table, such as coverage, although something is broken",
+} as const;
+
+type RunFlags = FlagsOf<typeof runOptions> & TargetFlags & ScopeFlags & PatchFlags & ReportFlags;
 
 const examples = `
 Examples:
@@ -70,46 +63,23 @@ exercised, or a must or should clause that --only names by its id was not; 4 the
 
 /** `conformance run`: judges a target, or the embedded reference server if no target is given. */
 export function runCommand(): Command {
-  const command = withFailureOptions(withFailedOption(withScopeOptions(withTargetOptions(new Command("run")))))
-    .option("--complete", "a must clause that was not exercised fails the run as well")
-    .option("--fail-fast", "stop at the first must clause that is broken, and report what was judged by then")
-    .option(
-      "--rerun-on-restart",
-      "repeat what failed, else the run, each time the target was away and is back; Ctrl-C ends it",
-    )
-    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
-  withFormatOptions(command)
-    .option("--watch", "go on listening until the retry schedule of webhooks is over, up to five hours, and judge then")
-    .option("-q, --quiet", "only what is broken, and the verdict")
-    .option("-v, --verbose", "every table, such as coverage, although something is broken");
-  withPatchOptions(command).addHelpText("after", examples);
+  const tables = [targetOptions, scopeAndBoundOptions, failedOption, reportOptions, formatOptions(), runOptions];
+  const command = withOptions(new Command("run"), ...tables, patchOptions).addHelpText("after", examples);
   return withSteps(command, { prepare, act, present });
 }
 
 type Prepared = ReturnType<typeof prepare>;
 
-function prepare(flags: RunFlags & ScopeFlags) {
+function prepare(flags: RunFlags) {
   limitYoungGeneration();
   const target = readTarget(flags, process.env);
   const patches = readPatches(flags, target);
   const scope = readScope(flags);
-  const rules = readRules(flags);
   if (flags.rerunOnRestart === true && target === null)
     throw new UsageError(line`--rerun-on-restart needs a target: the embedded server is never restarted.`);
   if (flags.rerunOnRestart === true && flags.watch === true)
     throw new UsageError(line`--rerun-on-restart and --watch exclude each other: a restart may forget webhooks.`);
-  const formats = prepareFormats(flags);
-  const name = `${timeInName(new Date())}-${slug(target?.name ?? "embedded").slice(0, 40)}`;
-  return {
-    flags,
-    target,
-    patches,
-    scope,
-    rules,
-    formats,
-    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
-  };
+  return { flags, target, patches, scope, ...prepareReport(flags, target?.name ?? "embedded") };
 }
 
 interface RunOutcome {
@@ -130,7 +100,7 @@ const outcomeOf = (judged: JudgedTarget, isWatchStopped = false): RunOutcome => 
 
 /** Judges the target. With `--watch`, waits for the retries of webhooks and judges again. */
 async function act(prepared: Prepared): Promise<RunOutcome> {
-  const { judged, hasFailed } = await judgeWithProgress(prepared);
+  const { judged, hasFailed } = await judge(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
   if (prepared.flags.rerunOnRestart === true) return rerunOnRestart(outcomeOf(judged), prepared);
   if (!isWatched) return outcomeOf(judged);
@@ -159,32 +129,45 @@ async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<Ru
       scope: scopeOfFailed(scope, outcome.document, current.folder),
       folder: prepareLockedFolder(`${folder}-${runs + 1}`),
     };
-    outcome = outcomeOf((await judgeWithProgress(current)).judged);
+    outcome = outcomeOf((await judge(current)).judged);
   }
   return { ...outcome, isPresented: true };
 }
 
-async function judgeWithProgress({ target, patches, scope, rules, flags }: Prepared) {
-  const { events, done } = showRunProgress(flags.quiet === true);
-  try {
-    return await untilInterrupted(async ({ signal, isInterrupted, hasFailed, interrupt }) => {
-      const keepsListening = flags.watch === true;
-      const onUnknownTier = (keyName: string) => askTier(keyName, flags.quiet === true, signal, interrupt);
-      const judged = await judgeTarget({
-        ...scope,
-        target,
-        patches,
-        keepsListening,
-        ...(flags.failFast === true && { failFast: { known: rules.baseline } }),
-        signal,
-        events: { ...events, onUnknownTier },
-      });
-      return { judged: { ...judged, interrupted: isInterrupted() }, hasFailed: hasFailed() };
-    });
-  } finally {
-    done();
+/** Time between two connections. A server on this machine may be away for a moment only. */
+const pollMs = { loopback: 200, elsewhere: 2000 } as const;
+/** Longest wait for a restart. */
+const maxRestartWaitMs = 8 * 3_600_000;
+
+/**
+ * Waits until a target has refused a connection and then accepts one again. Opens one connection at a time, and sends
+ * nothing. Resolves to `false` if the signal aborts before, or after eight hours.
+ */
+async function awaitRestart({ baseUrl, network }: Target, signal: AbortSignal, onAway: () => void): Promise<boolean> {
+  const untilMs = performance.now() + maxRestartWaitMs;
+  let wasAway = false;
+  while (!signal.aborted && performance.now() < untilMs) {
+    const isUp = await acceptsConnection(baseUrl, network);
+    if (isUp && wasAway) return !signal.aborted;
+    if (!isUp && !wasAway) onAway();
+    wasAway ||= !isUp;
+    await sleep(pollMs[isLoopback(baseUrl) ? "loopback" : "elsewhere"], undefined, { signal }).catch(() => {});
   }
+  return false;
 }
+
+const judge = ({ target, patches, scope, rules, flags }: Prepared) =>
+  judgeWithProgress(flags.quiet === true, (interruption, { events }) =>
+    judgeTarget({
+      ...scope,
+      target,
+      patches,
+      keepsListening: flags.watch === true,
+      ...(flags.failFast === true && { failFast: { known: rules.baseline } }),
+      signal: interruption.signal,
+      events: { ...events, onUnknownTier: (keyName) => askTier(keyName, flags.quiet === true, interruption) },
+    }),
+  );
 
 /** Presents the report of the run, then listens for webhook deliveries until no retry is due, and judges again. */
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {

@@ -1,19 +1,42 @@
 import { terminalOf } from "../terminal.ts";
 import { printText } from "../print-line.ts";
+import { randomBytes } from "node:crypto";
+
 import { Command } from "commander";
 
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
 import { serveReference, type ServeOptions } from "../../app/serve/serve-reference.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { isAddressRange } from "../../reference/addresses.ts";
+import { controlTokenHeader } from "../../reference/server/control.ts";
 import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { realClock, type Reference, type RequestLine, virtualClock } from "../../reference/reference.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { appendValue } from "../option-parsers.ts";
-import { banner } from "../serve/banner.ts";
-import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serve/serve-options.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { type FlagsOf, repeatable, withOptions } from "../options.ts";
+import { readPort, readTls, tlsOptions } from "../tls-flags.ts";
 import { waitForSignal } from "../signals.ts";
+
+const serveOptions = {
+  "-p, --port <port>": { help: "port to listen on; 0 takes a free one", default: "8787" },
+  "--host <address>": { help: "address to listen on", default: "127.0.0.1" },
+  "--agent <file>": repeatable("serve the agent of this configuration file, and follow its edits"),
+  ...tlsOptions,
+  "--virtual-clock": "a clock that stands still until POST /clock/advance moves it",
+  "--clock-token <token>":
+    "what moves the clock and deployments (default: $CONFORMANCE_CLOCK_TOKEN, or one that is made and printed)",
+  "--control-host <name>": repeatable("a host name under which the test control is on; on loopback, it always is"),
+  "--data <dir>": "keep webhooks, alerts and deliveries in this folder, so that they outlive the server",
+  "--allow-deliveries-to <cidr>": repeatable("deliver webhooks to these private addresses, too"),
+  "--trust-proxy <cidr>": repeatable("believe these proxies on the address of a client"),
+  "--write-target <file>": "write a target file for this server; it holds its keys",
+  "--fault <name>": repeatable("break one thing on purpose"),
+  "--variant <name>": repeatable("behave differently, and still legally"),
+  "-q, --quiet": "no line for each request",
+} as const;
 
 const examples = `
 Examples:
@@ -25,50 +48,15 @@ Examples:
 
 /** `conformance serve`: runs the reference server, for people who write clients. */
 export function serveCommand(): Command {
-  const command = new Command("serve")
-    .option("-p, --port <port>", "port to listen on; 0 takes a free one", "8787")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option(
-      "--agent <file>",
-      "serve the agent of this configuration file, and follow its edits (repeatable)",
-      appendValue,
-      [],
-    )
-    .option("--tls-cert <file>", "serve HTTPS with this certificate (PEM); needs --tls-key")
-    .option("--tls-key <file>", "the certificate's key (PEM)")
-    .option("--virtual-clock", "a clock that stands still until POST /clock/advance moves it")
-    .option(
-      "--clock-token <token>",
-      "what moves the clock and deployments (default: $CONFORMANCE_CLOCK_TOKEN, or one that is made and printed)",
-    )
-    .option(
-      "--control-host <name>",
-      "a host name under which the test control is on; on loopback, it always is (repeatable)",
-      appendValue,
-      [],
-    )
-    .option("--data <dir>", "keep webhooks, alerts and deliveries in this folder, so that they outlive the server")
-    .option(
-      "--allow-deliveries-to <cidr>",
-      "deliver webhooks to these private addresses, too (repeatable)",
-      appendValue,
-      [],
-    )
-    .option("--trust-proxy <cidr>", "believe these proxies on the address of a client (repeatable)", appendValue, [])
-    .option("--write-target <file>", "write a target file for this server; it holds its keys")
-    .option("--fault <name>", "break one thing on purpose (repeatable)", appendValue, [])
-    .option("--variant <name>", "behave differently, and still legally (repeatable)", appendValue, [])
-    .option("-q, --quiet", "no line for each request")
-    .addHelpText("after", () => examples + patchesHelp());
+  const command = withOptions(new Command("serve"), serveOptions).addHelpText("after", () => examples + patchesHelp());
   return withSteps(command, { prepare, act: serveUntilSignal, present: () => exitCodes.fine });
 }
 
 type Prepared = ReturnType<typeof prepare>;
 
-function prepare(flags: ServeFlags) {
+function prepare(flags: FlagsOf<typeof serveOptions>) {
   const patches = patchesByName(flags.fault, flags.variant);
   const control = readToken(flags.clockToken, process.env);
-  const print = printText;
   const options: ServeOptions = {
     patches,
     controlToken: control.token,
@@ -80,12 +68,12 @@ function prepare(flags: ServeFlags) {
     dataFolder: flags.data ?? null,
     allowDeliveriesTo: readRanges("--allow-deliveries-to", flags.allowDeliveriesTo),
     trustedProxies: readRanges("--trust-proxy", flags.trustProxy),
-    ...(flags.quiet === true ? {} : { onRequest: (line: RequestLine) => print(requestLine(line)) }),
+    ...(flags.quiet === true ? {} : { onRequest: (request: RequestLine) => printText(requestLine(request)) }),
     agentFiles: flags.agent,
     targetFile: flags.writeTarget ?? null,
     names: { agentFile: "--agent", allowDeliveriesTo: "--allow-deliveries-to", targetFile: "--write-target" },
-    onAgentChange: print,
-    onOpenFilesLimit: print,
+    onAgentChange: printText,
+    onOpenFilesLimit: printText,
   };
   return { options, control, patches };
 }
@@ -94,22 +82,12 @@ function prepare(flags: ServeFlags) {
 async function serveUntilSignal({ options, control, patches }: Prepared): Promise<void> {
   const { reference, hosted, close } = await serveReference(options);
   try {
-    printBanner(reference, hosted, { options, control, patches });
+    const facts = { patches: patches.map(({ name }) => name), hosted, control, targetFile: options.targetFile };
+    terminalOf(process.stdout).write(banner(reference, facts));
     await waitForSignal();
   } finally {
     await close();
   }
-}
-
-function printBanner(
-  reference: Reference,
-  hosted: readonly HostedAgent[],
-  { options, control, patches }: Prepared,
-): void {
-  const names = patches.map(({ name }) => name);
-  terminalOf(process.stdout).write(
-    banner(reference, { patches: names, hosted, control, targetFile: options.targetFile }),
-  );
 }
 
 const requestLine = ({ at, method, path, status, key, durationMs, left }: RequestLine): string =>
@@ -126,4 +104,99 @@ function patchesHelp(): string {
     "Variants (all legal):",
     ...allVariants.map(row),
   ].join("\n");
+}
+
+/**
+ * Checks that each item is an IP address or a CIDR range.
+ *
+ * @throws {UsageError}
+ */
+function readRanges(flag: string, ranges: readonly string[]): readonly string[] {
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong === undefined) return ranges;
+  throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
+}
+
+/**
+ * The token that a client must send to change the clock or the deployments. `isGenerated`: the user did not choose the token, so it is
+ * shown.
+ */
+interface ControlToken {
+  readonly token: string;
+  readonly isGenerated: boolean;
+}
+
+const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
+
+/**
+ * Returns the control token from the flag or the environment, or generates one.
+ *
+ * @throws {UsageError} if an HTTP header cannot carry the token
+ */
+function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
+  const given = flag ?? environment[tokenVariable];
+  if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
+  if (/^[\x21-\x7e]+$/.test(given)) return { token: given, isGenerated: false };
+  const name = flag === undefined ? `$${tokenVariable}` : "--clock-token";
+  throw new UsageError(line`${name} is empty, or holds blanks or characters that a header cannot carry.`);
+}
+
+/** Facts that the banner shows in addition to the server. */
+interface BannerFacts {
+  readonly patches: readonly string[];
+  readonly hosted: readonly HostedAgent[];
+  readonly control: ControlToken;
+  /** Path of the target file that was written; `null` if none was. */
+  readonly targetFile: string | null;
+}
+
+/** Returns the first output of `conformance serve`: all that the author of a client needs to start. */
+function banner(reference: Reference, { patches, hosted, control, targetFile }: BannerFacts): string {
+  const { baseUrl, keys, agents, auth } = reference;
+  const at = (path: string): string => new URL(path, baseUrl).href;
+  const main = keys.find(({ name }) => name === "enterprise") ?? keys[0];
+  const isSecure = baseUrl.startsWith("https:");
+  return [
+    `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
+    "",
+    // The interface document uses this word for an agent that has started locally.
+    "status    ready",
+    `base URL  ${baseUrl}`,
+    `OpenAPI   ${at("/openapi.json")}`,
+    "",
+    auth === "none" ? "keys (none is needed: auth_settings.type is none)" : "keys",
+    ...keys.map(({ name, key, tier }) => `  ${name.padEnd(12)}${tier.padEnd(12)}${key}`),
+    "",
+    "agents",
+    ...Object.entries(agents).map(([role, id]) => `  ${role.padEnd(21)}${id}`),
+    ...hosted.map(({ id, path }) => `  ${"from a file".padEnd(21)}${id}  (${path})`),
+    "",
+    "requests are signed with",
+    `  ${reference.signingSecret}`,
+    "",
+    ...controlLines(reference, control, at),
+    `curl ${isSecure ? "-k " : ""}-H "Authorization: Bearer ${main?.key ?? ""}" -H "Content-Type: application/json" -d '{"query":"hello"}' ${baseUrl}/agents/echo/invoke`,
+    targetFile === null
+      ? `conformance run --base-url ${baseUrl} --api-key ${main?.key ?? ""}`
+      : `conformance run --target ${targetFile}`,
+    "",
+    "Ctrl-C stops it.",
+    "",
+  ].join("\n");
+}
+
+function controlLines(
+  { hasVirtualClock }: Reference,
+  { token, isGenerated }: ControlToken,
+  at: (path: string) => string,
+): readonly string[] {
+  const rows: readonly (readonly [string, string])[] = [
+    ...(hasVirtualClock ? ([["/clock/advance", '{"seconds":60}']] as const) : []),
+    ["/control/deployments", '{"agent_id":"echo","event":"updated"}'],
+  ];
+  return [
+    `control, with the header ${controlTokenHeader}${isGenerated ? `: ${token}` : " that you gave"}`,
+    ...rows.map(([path, body]) => `  POST ${at(path)}  ${body}`),
+    "",
+  ];
 }

@@ -5,18 +5,19 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
+import { formatCount } from "../../base/text.ts";
+import type { DamagedNight } from "../../report/history/night.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { printDamaged } from "../nightly/present-night.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
-import { prepareFiles } from "../output-files.ts";
-import { printLine } from "../print-line.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
+import { displayPath, prepareFiles } from "../output-files.ts";
+import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 
-interface TrendFlags {
-  readonly history: string;
-  readonly html: string;
-}
+const trendOptions = {
+  "--history <dir>": { help: "folder of the history", isRequired: true },
+  "--html <file>": { help: "the page; `-` prints it", isRequired: true },
+} as const;
 
 const examples = `
 Examples:
@@ -27,30 +28,23 @@ Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that ca
 
 /** `conformance trend`: writes an HTML page about the nights in a history. */
 export const trendCommand = (): Command =>
-  withSteps(
-    new Command("trend")
-      .requiredOption("--history <dir>", "folder of the history")
-      .requiredOption("--html <file>", "the page; `-` prints it")
-      .addHelpText("after", examples),
-    {
-      prepare: ({ history, html }: TrendFlags) => ({
-        folder: history,
-        history: read(history),
-        outputs: prepareFiles(["html"], { html }),
-      }),
-      act: ({ history }) =>
-        history.nights.length === 0 ? null : renderTrendPage(history, { hasReports: () => false }),
-      present: (page, { folder, history, outputs }) => {
-        printDamaged(history.damaged);
-        if (page === null) {
-          printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
-          return exitCodes.nothingExercised;
-        }
-        outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportUnwrittenOutput);
-        return exitCodes.fine;
-      },
+  withSteps(withOptions(new Command("trend"), trendOptions).addHelpText("after", examples), {
+    prepare: ({ history, html }: FlagsOf<typeof trendOptions>) => ({
+      folder: history,
+      history: read(history),
+      outputs: prepareFiles(["html"], { html }),
+    }),
+    act: ({ history }) => (history.nights.length === 0 ? null : renderTrendPage(history, { hasReports: () => false })),
+    present: (page, { folder, history, outputs }) => {
+      printDamaged(history.damaged);
+      if (page === null) {
+        printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
+        return exitCodes.nothingExercised;
+      }
+      outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportUnwrittenOutput);
+      return exitCodes.fine;
     },
-  );
+  });
 
 function read(folder: string): ReturnType<typeof readHistory> {
   try {
@@ -65,4 +59,14 @@ function read(folder: string): ReturnType<typeof readHistory> {
       line`The history cannot be read: ${folder} (${errorCodeOrText(error)}). Give its folder with --history.`,
     );
   }
+}
+
+const maxDamaged = 20;
+
+/** Prints which nights of a history cannot be used, and why. */
+export function printDamaged(damaged: readonly DamagedNight[]): void {
+  for (const { file, problem } of damaged.slice(0, maxDamaged))
+    printLine(line`Left out of the history: ${displayPath(file)}: ${problem}. The file is kept.`);
+  const more = damaged.length - maxDamaged;
+  if (more > 0) printText(`Also left out of the history: ${formatCount(more, "more file")}.`);
 }

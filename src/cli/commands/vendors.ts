@@ -17,34 +17,34 @@ import { runExitCode } from "../../report/model/verdict.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
 import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
-import { askConsent, assertConsentPossible } from "../consent.ts";
-import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
-import { registerSecrets } from "../harness-errors.ts";
+import { askConsent, assertConsentPossible } from "../ask-user.ts";
+import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
+import { registerSecrets } from "../errors.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
-import { notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
-import { formatLoadPreview } from "../load/preview.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
-import { appendValue, readCount } from "../option-parsers.ts";
+import { formatLoadPreview, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
+import { printLine, reportUnwrittenOutput } from "../print-line.ts";
+import { type FlagsOf, readCount, repeatable, withOptions } from "../options.ts";
 import { displayPath, prepareFiles, prepareLockedFolder } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
-import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { line } from "../../base/line.ts";
-import { printLine } from "../print-line.ts";
 
-interface VendorsFlags {
-  readonly concurrency?: string;
-  readonly load: readonly string[];
-  readonly engine?: string;
-  readonly yes?: boolean;
-  readonly from?: string;
-  readonly out?: string;
-  readonly html?: string;
-  readonly markdown?: string;
-  readonly json?: string;
-  readonly quiet?: boolean;
-}
+const vendorsOptions = {
+  "--concurrency <n>": { help: "judge at most this many at the same time", default: String(defaultConcurrency) },
+  "--load <scenario>": repeatable("load them as well, one after another: `conformance load list`"),
+  "--engine <name>": "k6 or autocannon, for --load (default: each scenario's own)",
+  "-y, --yes": "the owners of the targets agree to the load: do not ask",
+  "--from <name>": "list what a client meets that leaves this vendor (default: every pair)",
+  "--out <dir>": "folder for a report of each, and vendors.json (default: a new one under reports/)",
+  "--html <file>": "one page for people, that stands alone",
+  "--markdown <file>": "the same as Markdown",
+  "--json <file>": "the same as JSON; - prints it, and nothing else, on standard output",
+  "-q, --quiet": "no progress",
+} as const;
+
+type VendorsFlags = FlagsOf<typeof vendorsOptions> & ScopeFlags;
 
 const examples = `
 The file:
@@ -67,34 +67,21 @@ written).`;
 /** `conformance vendors FILE`: judges several deployments and compares them. */
 export const vendorsCommand = (): Command =>
   withLoadSteps(
-    withScopeOptions(new Command("vendors").argument("<file>", "vendors file: names, and targets or saved reports"))
-      .option("--concurrency <n>", "judge at most this many at the same time", String(defaultConcurrency))
-      .option(
-        "--load <scenario>",
-        "load them as well, one after another: `conformance load list` (repeatable)",
-        appendValue,
-        [],
-      )
-      .option("--engine <name>", "k6 or autocannon, for --load (default: each scenario's own)")
-      .option("-y, --yes", "the owners of the targets agree to the load: do not ask")
-      .option("--from <name>", "list what a client meets that leaves this vendor (default: every pair)")
-      .option("--out <dir>", "folder for a report of each, and vendors.json (default: a new one under reports/)")
-      .option("--html <file>", "one page for people, that stands alone")
-      .option("--markdown <file>", "the same as Markdown")
-      .option("--json <file>", "the same as JSON; - prints it, and nothing else, on standard output")
-      .option("-q, --quiet", "no progress")
-      .addHelpText("after", examples),
+    withOptions(
+      new Command("vendors").argument("<file>", "vendors file: names, and targets or saved reports"),
+      scopeAndBoundOptions,
+      vendorsOptions,
+    ).addHelpText("after", examples),
     { prepare, act, present },
   );
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
+async function prepare(file: string, flags: VendorsFlags) {
   const vendors = readVendorsFile(file, process.env).map(withRegisteredSecrets);
   const load = await readLoad(flags);
   const scope = readScope(flags);
-  const concurrency =
-    flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency");
+  const concurrency = readCount(flags.concurrency, "--concurrency");
   const outputs = prepareFiles(["json", "html", "markdown"], flags);
   const folder = prepareLockedFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
   assertConsistentReports(vendors);
@@ -175,7 +162,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
           : {
               ...load,
               planned: (preview) => terminalOf(process.stderr).write(formatLoadPreview(preview)),
-              agree: () => flags.yes === true || askConsent(signal, interrupt),
+              agree: () => flags.yes === true || askConsent({ signal, interrupt }),
             },
       sayOf: progressPrinters(
         options.vendors.map(({ name }) => name),

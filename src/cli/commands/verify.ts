@@ -17,10 +17,10 @@ import type { RuleResult } from "../../report/statement/judge-policy.ts";
 import { shortKeyId } from "../../report/statement/envelope.ts";
 import { reportFileName } from "../../report/statement/statement.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
 import { cliMessages } from "../messages.ts";
-import { appendValue } from "../option-parsers.ts";
-import { networkFromFlags, type NetworkFlagValues, withNetworkOptions } from "../target-flags.ts";
+import { type FlagsOf, repeatable, withOptions } from "../options.ts";
+import { networkFromFlags, networkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { Command } from "commander";
 
@@ -38,12 +38,13 @@ Examples:
 
 Exit codes: 0 verified; 1 not, with a line for each mismatch and broken rule; 2 a file cannot be read, or the report contradicts itself.`;
 
-interface VerifyFlags extends NetworkFlagValues {
-  readonly keys: readonly string[];
-  readonly policy?: string;
-  readonly also: readonly string[];
-  readonly json?: boolean;
-}
+const verifyOptions = {
+  "--keys <file|url>": repeatable("the vendor's list of keys: a file, or an https URL"),
+  "--policy <file>": "the rules by which you accept a statement, in JSON or YAML",
+  "--also <statement>": repeatable("another statement: a newer one that is red supersedes"),
+  ...networkOptions,
+  "--json": "print the result as JSON",
+} as const;
 
 interface VerifyArguments {
   readonly options: VerifyOptions;
@@ -53,21 +54,12 @@ interface VerifyArguments {
 /** `conformance verify STATEMENT [REPORT]`: checks a published statement by its signature, and against the report that it is about. */
 export const verifyCommand = (): Command =>
   withSteps(
-    withNetworkOptions(
+    withOptions(
       new Command("verify")
         .argument("<statement>", "the statement: what --statement has written")
-        .argument("[report]", "folder of the report, with its evidence")
-        .option("--keys <file|url>", "the vendor's list of keys: a file, or an https URL (repeatable)", appendValue, [])
-        .option("--policy <file>", "the rules by which you accept a statement, in JSON or YAML")
-        .option(
-          "--also <statement>",
-          "another statement: a newer one that is red supersedes (repeatable)",
-          appendValue,
-          [],
-        ),
-    )
-      .option("--json", "print the result as JSON")
-      .addHelpText("after", examples),
+        .argument("[report]", "folder of the report, with its evidence"),
+      verifyOptions,
+    ).addHelpText("after", examples),
     {
       prepare,
       act: ({ options }) => verifyStatement(options),
@@ -79,7 +71,11 @@ export const verifyCommand = (): Command =>
     },
   );
 
-function prepare(statementFile: string, report: string | undefined, flags: VerifyFlags): VerifyArguments {
+function prepare(
+  statementFile: string,
+  report: string | undefined,
+  flags: FlagsOf<typeof verifyOptions>,
+): VerifyArguments {
   const { keys, policy, also, json } = flags;
   if (report === undefined && keys.length === 0 && policy === undefined)
     throw new UsageError(

@@ -10,20 +10,22 @@ import { UsageError } from "../../base/usage-error.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
+import { exitCodes } from "../../base/exit-codes.ts";
+import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { lockReportFolder } from "../output-files.ts";
-import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
+import { type FlagsOf, withOptions } from "../options.ts";
+import { readTarget, type TargetFlags, targetOptions } from "../target-flags.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { presentSavedRun } from "./rejudge.ts";
-import { printLine } from "../print-line.ts";
 
-interface WatchFlags extends TargetFlags {
-  readonly strict?: boolean;
-  readonly complete?: boolean;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const watchOptions = {
+  "--strict": "a warning fails as well",
+  "--complete": "a must clause that was not exercised fails as well",
+  "--json": "print the new report.json",
+  "-q, --quiet": "only what is broken, and the verdict",
+} as const;
+
+type WatchFlags = TargetFlags & FlagsOf<typeof watchOptions>;
 
 const examples = `
 The receiver listens again where \`conformance run --watch\` was stopped: same port, same addresses. When the retry schedule is
@@ -35,12 +37,11 @@ Examples:
 /** `conformance watch REPORT`: keeps listening for the webhook retries of a run. */
 export const watchCommand = (): Command =>
   withSteps(
-    withTargetOptions(new Command("watch").argument("<report>", "folder of a run with --watch"))
-      .option("--strict", "a warning fails as well")
-      .option("--complete", "a must clause that was not exercised fails as well")
-      .option("--json", "print the new report.json")
-      .option("-q, --quiet", "only what is broken, and the verdict")
-      .addHelpText("after", examples),
+    withOptions(
+      new Command("watch").argument("<report>", "folder of a run with --watch"),
+      targetOptions,
+      watchOptions,
+    ).addHelpText("after", examples),
     {
       prepare: (folder: string, flags: WatchFlags) => {
         const kept = readSavedRun(folder);

@@ -18,32 +18,37 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
 import { hideKeys, line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { publishedTierNames, publishedTiers } from "../../spec/tiers.ts";
+import { publishedTierNames } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { checkedKey } from "../../target/target-file.ts";
-import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../target-flags.ts";
+import { type FlagsOf, readWord } from "../options.ts";
+import { networkFlagsOf, networkFromFlags, networkOptions, targetOptions } from "../target-flags.ts";
 import type { Prompter } from "./prompter.ts";
 
-/** Flags of `init`. Each answers one question of the dialog. */
-export interface InitFlags extends NetworkFlagValues {
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly keyVariable?: string | undefined;
-  readonly controlTokenVariable?: string | undefined;
-  readonly name?: string | undefined;
-  readonly tier?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly streamingAgent?: string | undefined;
-  readonly failingPrompt?: string | undefined;
-  readonly slowPrompt?: string | undefined;
-  readonly slowStreamPrompt?: string | undefined;
-  readonly failingStreamPrompt?: string | undefined;
-  readonly batchPath?: string | undefined;
-  readonly operationPath?: string | undefined;
-  readonly out?: string | undefined;
-  readonly yes?: boolean;
-  readonly force?: boolean;
-}
+/** The options of `init`. Most answer a question of the dialog. */
+export const initOptions = {
+  "--base-url <url>": "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)",
+  "--name <name>": "name of the target (otherwise its host)",
+  "--key-variable <name>": "environment variable that holds the API key (otherwise CONFORMANCE_API_KEY)",
+  "--control-token-variable <name>":
+    "environment variable with the token of the target's test control, which is asked for clock, deployments, agents",
+  "--api-key <key>": "the API key, if no variable holds it; it is not written",
+  "--tier <tier>": targetOptions["--tier <tier>"],
+  "--agent <id>": "agent that answers (otherwise a healthy one of the list)",
+  "--streaming-agent <id>": "agent that streams",
+  "--failing-prompt <text>": "a query with which that agent fails, if you know one",
+  "--slow-prompt <text>": "a query that takes some seconds to answer",
+  "--slow-stream-prompt <text>": "a query that is streamed for some seconds",
+  "--failing-stream-prompt <text>": "a query whose stream fails in the middle",
+  "--batch-path <path>": "where a batch is posted, below the base URL; {agent_id} stands for an agent",
+  "--operation-path <path>": "where a long-running operation is started, if not by a batch",
+  "--out <file>": "file to write (otherwise target.json)",
+  "--yes": "write without asking",
+  ...networkOptions,
+  "--force": "replace the file if it exists",
+} as const;
+
+export type InitFlags = FlagsOf<typeof initOptions>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -161,8 +166,7 @@ export function assertInitFlags({
   if (baseUrl !== undefined) readBaseUrl(baseUrl);
   if (keyVariable !== undefined) readVariable(keyVariable);
   if (name === "") throw new UsageError(line`--name is empty; give the target a name.`);
-  if (tier !== undefined && !Object.hasOwn(publishedTiers, tier))
-    throw new UsageError(line`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}.`);
+  readWord(tier, "--tier", publishedTierNames);
   if (out !== undefined) readOut(out, force === true);
   for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
 }

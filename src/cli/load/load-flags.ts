@@ -1,49 +1,34 @@
-import { extname, join } from "node:path";
+import { extname } from "node:path";
 
-import type { Command } from "commander";
-
-import type { LoadParameters } from "../../app/load/plan-load.ts";
-import { slug, timeInName } from "../../base/files/file-names.ts";
+import { type LoadParameters } from "../../app/load/plan-load.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { EngineName } from "../../load/scenarios.ts";
 import { type LoadTrial, trialName } from "../../load/trials.ts";
-import { type TierName, tierNames } from "../../spec/tiers.ts";
-import type { Target } from "../../target/target.ts";
-import { readCount } from "../option-parsers.ts";
-import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
-import { type PatchFlags, type TargetFlags, withPatchOptions, withTargetOptions } from "../target-flags.ts";
-import { type FormatFlags, type FailureFlags, withFormatOptions, withFailureOptions } from "../report/format-flags.ts";
+import { tierNames } from "../../spec/tiers.ts";
+import { type FlagsOf, readCount, readRequirements, readWord, requirementsOption } from "../options.ts";
+import { failureOptions, type FormatFlags } from "../report/report-flags.ts";
+import { patchOptions, type TargetFlags, targetOptions } from "../target-flags.ts";
 
-/** Flags of `conformance load`. */
-export interface LoadFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags, RequirementsFlag {
-  readonly all?: boolean;
-  readonly engine?: string;
-  readonly segments?: string;
-  readonly emit?: string;
-  readonly yes?: boolean;
-  readonly maxRequests?: string;
-  readonly out?: string;
-  readonly k6Dashboard?: string;
-  readonly quiet?: boolean;
-}
+/** The options of `conformance load`, except for the formats of its report. */
+export const loadOptions = {
+  ...targetOptions,
+  ...failureOptions,
+  "--all": "every scenario, the engines in turns",
+  "--engine <name>": "k6 or autocannon (default: each scenario's own; in turns with --all)",
+  "--segments <n>": "this many k6 processes share the load; their evidence is merged into one verdict",
+  "--emit <what>": "k6-operator: print a manifest for many machines instead of sending anything",
+  "-y, --yes": "the owner of the target agrees to the load: do not ask",
+  "--max-requests <n>": "send at most this many requests; what does not fit is skipped",
+  ...requirementsOption,
+  "--out <dir>": "folder for report.json and load/*.json (default: a new one under reports/)",
+  "--json <file>": "report.json to this file as well; - prints it, and nothing else, on standard output",
+  "--k6-dashboard <file>": "k6's own page as HTML; with several runs, one for each (implies --engine k6)",
+  "-q, --quiet": "only what is broken, and the verdict",
+  ...patchOptions,
+} as const;
 
-export function withLoadOptions(command: Command): Command {
-  withFailureOptions(withTargetOptions(command))
-    .option("--all", "every scenario, the engines in turns")
-    .option("--engine <name>", "k6 or autocannon (default: each scenario's own; in turns with --all)")
-    .option("--segments <n>", "this many k6 processes share the load; their evidence is merged into one verdict")
-    .option("--emit <what>", "k6-operator: print a manifest for many machines instead of sending anything")
-    .option("-y, --yes", "the owner of the target agrees to the load: do not ask")
-    .option("--max-requests <n>", "send at most this many requests; what does not fit is skipped")
-    .option(...requirementsOption)
-    .option("--out <dir>", "folder for report.json and load/*.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
-  withFormatOptions(command, ["report", "files"])
-    .option("--k6-dashboard <file>", "k6's own page as HTML; with several runs, one for each (implies --engine k6)")
-    .option("-q, --quiet", "only what is broken, and the verdict");
-  return withPatchOptions(command);
-}
+export type LoadFlags = FlagsOf<typeof loadOptions> & FormatFlags;
 
 /**
  * Reads the load parameters from the flags.
@@ -69,7 +54,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
     scenarios: flags.all === true ? "all" : names,
     engine: onlyK6.length > 0 ? "k6" : (named ?? defaultEngine),
     segments,
-    tier: readTier(flags.tier),
+    tier: readWord(flags.tier, "--tier", tierNames),
     requirements: readRequirements(flags),
     maxRequests:
       flags.maxRequests === undefined ? Number.POSITIVE_INFINITY : readCount(flags.maxRequests, "--max-requests"),
@@ -86,14 +71,6 @@ export function readEngine(text: string | undefined): EngineName | null {
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-function readTier(text: string | undefined): TierName | null {
-  if (text === undefined) return null;
-  const tier = tierNames.find((name) => name === text);
-  if (tier === undefined)
-    throw new UsageError(line`--tier is ${JSON.stringify(text)}; allowed: ${tierNames.join(", ")}.`);
-  return tier;
-}
-
 /**
  * Returns the flags that describe the target. `--tier` belongs to them if the user gave one API key. With a target
  * file, it selects the tier to load.
@@ -103,10 +80,6 @@ export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv):
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";
   return flags.target === undefined && hasAddress ? flags : others;
 }
-
-/** Default folder of a load report. */
-export const defaultLoadFolder = (target: Target | null): string =>
-  join("reports", `${timeInName(new Date())}-load-${slug(target?.name ?? "embedded").slice(0, 40)}`);
 
 /** Returns the file for k6's own HTML page of a trial. If there are several trials, inserts the trial's name into the file name. */
 export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {

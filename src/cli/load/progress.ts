@@ -5,12 +5,11 @@ import type { LoadTrial } from "../../load/trials.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { formatDuration } from "../../base/duration.ts";
-import type { ProgressStream } from "../progress.ts";
+import { eraseLine, type ProgressStream, redrawLine } from "../progress.ts";
 
 /** Shows the progress of a load, without its preview and its problems. `done` removes the live line. */
 type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 
-const eraseLine = "\r\u001b[2K";
 /** Minimum time between two progress lines on a stream that is not a terminal. */
 const lineIntervalMs = 10_000;
 
@@ -50,9 +49,7 @@ function progressText(progress: LoadProgress, perSecond: number): string {
 function liveView(stream: ProgressStream): LoadProgressView {
   let head = "";
   let rate = createRateMeter();
-  const draw = (text: string): void => {
-    stream.write(`${eraseLine}${sanitizeLine(`${head} · ${text}`, Math.max(20, (stream.columns || 80) - 1))}`);
-  };
+  const draw = (text: string): void => redrawLine(stream, `${head} · ${text}`);
   return {
     trial: (trial, at, of) => {
       head = `${at + 1}/${of} ${trialName(trial)}`;

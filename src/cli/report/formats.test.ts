@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../../report/model/report.ts";
 import { commandLineIn, type Ended } from "../testing/command.ts";
-import { flagForSetting } from "../option-parsers.ts";
+import { flagForSetting } from "../options.ts";
 import { type FormatName, formatNames } from "../../report/formats/registry.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "formats-"));

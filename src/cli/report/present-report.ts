@@ -16,12 +16,12 @@ import { applyBaseline, type Baseline, defaultPolicy, type FailurePolicy } from 
 import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render-terminal.ts";
-import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
 import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
+import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
-import { printLine, printText } from "../print-line.ts";
+import type { ReportFlags } from "./report-flags.ts";
 import { line } from "../../base/line.ts";
 
 const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
@@ -148,7 +148,7 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
 
 /** The flags, rules, formats and folder with which a report is shown and saved. */
 interface JudgedOutput {
-  readonly flags: { readonly quiet?: boolean; readonly complete?: boolean };
+  readonly flags: Pick<ReportFlags, "quiet" | "complete">;
   readonly rules: FailurePolicy;
   readonly formats: RequestedFormats;
   readonly folder: string;

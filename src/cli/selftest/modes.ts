@@ -19,29 +19,56 @@ import { tryPatches } from "../../selftest/run-patches.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
 import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
 import { runWire } from "../../selftest/wire/run-wire.ts";
-import { summariseWire } from "../../selftest/wire/survivors.ts";
 import { describeMutant } from "../../selftest/wire/mutant.ts";
-import { exitCodes } from "../exit-codes.ts";
+import {
+  type ClassRow,
+  isSurvivor,
+  summariseWire,
+  survivalReason,
+  type WireSummary,
+} from "../../selftest/wire/survivors.ts";
+import type { WireTrial } from "../../selftest/wire/trial.ts";
 import { printLine } from "../print-line.ts";
-import { wireRow, wireText } from "./wire-text.ts";
+import { type FlagsOf, readCount, repeatable } from "../options.ts";
 
-export interface SelftestOptions {
-  readonly only: readonly string[];
-  readonly json?: boolean;
-  readonly verbose?: boolean;
-  readonly full?: boolean;
-  readonly load?: boolean;
-  readonly seeds?: number;
-  readonly mutants?: boolean;
-  readonly sample?: number;
-  readonly wire?: boolean;
-  readonly count: number;
-  readonly mutant?: number;
-  readonly seed: number;
+const counted = (flag: string, help: string) => ({ help, parse: (text: string): number => readCount(text, flag) });
+
+export const selftestOptions = {
+  "--only <pattern>": repeatable("only patches whose name or clause matches the glob"),
+  "--full":
+    "use up the limits of tiers for every patch, and of every tier where it concerns limits (otherwise of free and enterprise, there alone)",
+  "--load":
+    "instead: send load to each fault that only load can show, with every installed engine, and to the server without one",
+  "--seeds <count>": counted(
+    "--seeds",
+    "instead: servers of ten and more legal behaviours at once, drawn by this many seeds; none may turn red",
+  ),
+  "--mutants":
+    "instead: change the evidence of clean runs one step at a time; a clause must notice every wrong change, and none a legal one",
+  "--sample <count>": counted("--sample", "only this many mutants, drawn by the seed"),
+  "--wire":
+    "instead: servers that behave otherwise under a condition, drawn by the seed, behind a proxy; a clause must notice every wrong one, and none a legal one",
+  "--count <count>": { ...counted("--count", "with --wire: this many such servers"), default: 40 },
+  "--mutant <number>": counted("--mutant", "with --wire: only the server with this number, with all that it shows"),
+  "--seed <number>": {
+    ...counted("--seed", "the first of the seeds, or what draws the sample or the servers"),
+    default: 1,
+  },
+  "--verbose": "findings of each red check; of mutants, also those that are known to survive",
+  "--json": "as JSON",
+} as const;
+
+export type SelftestFlags = FlagsOf<typeof selftestOptions>;
+
+/** The result of a self-test, as JSON and as the text below the rows of its trials. */
+interface SelftestResult {
+  readonly wrong: number;
+  readonly json: unknown;
+  readonly text: string;
 }
 
-/** Runs the kind of self-test that the flags choose, and prints a row for each trial. Resolves to the exit code. */
-export function selftest(options: SelftestOptions): Promise<number> {
+/** Runs the kind of self-test that the flags choose. Prints a row for each trial, unless JSON is wanted. */
+export function selftest(options: SelftestFlags): Promise<SelftestResult> {
   if (options.load === true) return testLoad(options);
   if (options.mutants === true) return testMutants(options);
   if (options.wire === true) return testWire(options);
@@ -49,14 +76,13 @@ export function selftest(options: SelftestOptions): Promise<number> {
 }
 
 const print = (text: string): void => void process.stdout.write(text);
-const printJson = (value: unknown): void => print(`${JSON.stringify(value, null, 2)}\n`);
-const exitCodeOf = (wrong: number): number => (wrong === 0 ? exitCodes.fine : exitCodes.broken);
+export const printJson = (value: unknown): void => print(`${JSON.stringify(value, null, 2)}\n`);
 const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good : `${wrong} wrong`);
 const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
 /**
- * Returns the items that match a pattern in `only`. Without patterns, returns all items.
+ * Returns the items that match a pattern in `only`; without patterns, all items.
  *
  * @throws {UsageError} if nothing matches
  */
@@ -69,7 +95,7 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
 }
 
 /** Tests the suites: each fault must be caught by exactly the clauses that it breaks, and each legal variant must pass. */
-async function testPatches({ only, full, json = false, verbose = false }: SelftestOptions): Promise<number> {
+async function testPatches({ only, full, json = false, verbose = false }: SelftestFlags): Promise<SelftestResult> {
   const patches = matching(
     [...suiteFaults, ...allVariants],
     only,
@@ -83,9 +109,7 @@ async function testPatches({ only, full, json = false, verbose = false }: Selfte
   const count = (kind: PatchTrial["kind"]): string =>
     formatCount(trials.filter((trial) => trial.kind === kind).length, kind);
   const good = "every fault is caught by exactly what it breaks, every variant passes";
-  if (json) printJson(trials);
-  else print(`\n${count("fault")}, ${count("variant")}: ${verdictOf(wrong, good)}\n`);
-  return exitCodeOf(wrong);
+  return { wrong, json: trials, text: `\n${count("fault")}, ${count("variant")}: ${verdictOf(wrong, good)}\n` };
 }
 
 function patchRow(trial: PatchTrial, isVerbose: boolean): string {
@@ -100,7 +124,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
 }
 
 /** Tests the load scenarios: a scenario must find each fault that only load can show, and the server without a fault must pass. */
-async function testLoad({ only, json = false }: SelftestOptions): Promise<number> {
+async function testLoad({ only, json = false }: SelftestFlags): Promise<SelftestResult> {
   const plans = matching(
     loadFaultPlans,
     only,
@@ -116,12 +140,8 @@ async function testLoad({ only, json = false }: SelftestOptions): Promise<number
   });
   const wrong = results.filter((result) => loadComplaintsOf(result).length > 0).length;
   const good = "every fault is found by what it breaks, and nothing without a fault";
-  if (json) printJson(results.map(loadJson));
-  else
-    print(
-      `\n${withFaults.length} loads with a fault, ${trials.length - withFaults.length} without: ${verdictOf(wrong, good)}\n`,
-    );
-  return exitCodeOf(wrong);
+  const counts = `${withFaults.length} loads with a fault, ${trials.length - withFaults.length} without`;
+  return { wrong, json: results.map(loadJson), text: `\n${counts}: ${verdictOf(wrong, good)}\n` };
 }
 
 const loadJson = ({ fault, trial: { scenario, tier, engine }, finds, found, problem, seconds }: LoadFaultResult) => ({
@@ -144,15 +164,14 @@ function loadRow(result: LoadFaultResult): string {
 }
 
 /** Tests legal servers that combine many variants, which a seed draws. If one fails, prints the fewest variants that still fail. */
-async function testSeeds({ seed, full, json = false }: SelftestOptions, seeds: number): Promise<number> {
+async function testSeeds({ seed, full, json = false }: SelftestFlags, seeds: number): Promise<SelftestResult> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
   const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {
     if (!json) print(seedRow(trial));
   });
   const wrong = trials.filter(({ complaints }) => complaints.length > 0).length;
-  if (json) printJson(trials);
-  else print(`\n${formatCount(trials.length, "legal server")}: ${verdictOf(wrong, "none turns anything red")}\n`);
-  return exitCodeOf(wrong);
+  const servers = formatCount(trials.length, "legal server");
+  return { wrong, json: trials, text: `\n${servers}: ${verdictOf(wrong, "none turns anything red")}\n` };
 }
 
 function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
@@ -162,19 +181,18 @@ function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
   return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");
 }
 
-/**
- * Tests mutants: changes the evidence of correct runs in one place at a time. Prints illegal changes that no clause noticed, and legal
- * changes that a clause reported.
- */
-async function testMutants({ json, verbose = false, sample: given, seed }: SelftestOptions): Promise<number> {
+/** Changes the evidence of correct runs in one place at a time: a clause must notice every illegal change, and no legal one. */
+async function testMutants({ verbose = false, sample: given, seed }: SelftestFlags): Promise<SelftestResult> {
   const sample = given ?? null;
   const startedMs = performance.now();
   const all = summariseMutants(await runMutants({ sample, seed }));
   const summary = sample === null ? all : { ...all, needless: [] };
   const seconds = (performance.now() - startedMs) / 1000;
-  if (json === true) printJson({ ...summary, seed, seconds });
-  else print(mutantsText(summary, seconds, verbose));
-  return exitCodeOf(summary.unexplained + summary.needless.length);
+  return {
+    wrong: summary.unexplained + summary.needless.length,
+    json: { ...summary, seed, seconds },
+    text: mutantsText(summary, seconds, verbose),
+  };
 }
 
 function mutantsText(summary: MutantSummary, seconds: number, isVerbose: boolean): string {
@@ -202,11 +220,14 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   ...indented(reason === null ? example.said : [reason]),
 ];
 
-/**
- * Tests servers that misbehave under a condition that a seed draws. Prints illegal servers that no clause noticed, and legal ones that a
- * clause reported.
- */
-async function testWire({ json = false, verbose = false, count, mutant, seed }: SelftestOptions): Promise<number> {
+/** Tries servers that misbehave under a condition: a clause must notice every illegal one, and no legal one. */
+async function testWire({
+  json = false,
+  verbose = false,
+  count,
+  mutant,
+  seed,
+}: SelftestFlags): Promise<SelftestResult> {
   const numbers = mutant === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [mutant];
   const startedMs = performance.now();
   const trials = await runWire({ seed, numbers }, (trial) => {
@@ -214,20 +235,69 @@ async function testWire({ json = false, verbose = false, count, mutant, seed }: 
   });
   const summary = summariseWire(trials);
   const seconds = (performance.now() - startedMs) / 1000;
-  if (json)
-    printJson({
-      ...summary,
-      seed,
-      seconds,
-      trials: trials.map(({ mutant: { number, kind, conditionClass, isDimensional, ...each }, ...result }) => ({
-        number,
-        kind,
-        description: describeMutant({ number, kind, conditionClass, isDimensional, ...each }),
-        condition: conditionClass,
-        operation: each.mutation.class,
-        ...result,
-      })),
-    });
-  else print(wireText(summary, seconds));
-  return exitCodeOf(summary.countByStatus.flagged + summary.countByStatus.broken);
+  const rows = trials.map(({ mutant: each, ...result }) => ({
+    number: each.number,
+    kind: each.kind,
+    description: describeMutant(each),
+    condition: each.conditionClass,
+    operation: each.mutation.class,
+    ...result,
+  }));
+  return {
+    wrong: summary.countByStatus.flagged + summary.countByStatus.broken,
+    json: { ...summary, seed, seconds, trials: rows },
+    text: wireText(summary, seconds),
+  };
+}
+
+/** Without `--verbose`, a row shows at most this many texts of failed checks. */
+const maxReported = 3;
+
+/** Formats a mutant as a row. Without `isVerbose`, one with the expected result gets none. */
+function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
+  const { mutant, status, said, changed, ms } = trial;
+  const isExpected = status === "killed" || status === "passed";
+  if (isExpected && !isVerbose) return "";
+  const reason = isSurvivor(trial) ? survivalReason(trial) : null;
+  return [
+    `${status.padEnd(11)} ${describeMutant(mutant)}`,
+    `            ${formatCount(changed, "answer")} changed, ${(ms / 1000).toFixed(1)} s: conformance selftest --wire --seed ${seed} --mutant ${mutant.number}`,
+    ...(reason === null ? [] : [`            known: ${reason}`]),
+    ...said.slice(0, isVerbose ? said.length : maxReported).map((text) => `            ${text}`),
+    "",
+  ].join("\n");
+}
+
+const percent = (value: number | null): string => (value === null ? "none drawn" : `${value.toFixed(1)} %`);
+
+function wireText(summary: WireSummary, seconds: number): string {
+  const { countByStatus, byCondition, byMutation, killedPercent, killedPercentOfExtraProperties, unexplained } =
+    summary;
+  const wrong = countByStatus.killed + countByStatus.survived + countByStatus["not visited"];
+  const legal = countByStatus.passed + countByStatus.flagged;
+  return [
+    "",
+    ...table("mutation", byMutation),
+    "",
+    ...table("condition", byCondition),
+    "",
+    `${formatCount(wrong + legal + countByStatus.broken, "mutant")} in ${seconds.toFixed(0)} s: ${formatNumber(wrong)} wrong, ${formatNumber(legal)} legal`,
+    `  wrong   ${formatNumber(countByStatus.killed)} killed (${percent(killedPercent)}; of conditions that are no dimension ${percent(killedPercentOfExtraProperties)}), ${formatNumber(countByStatus.survived)} visited and not noticed, ${formatNumber(countByStatus["not visited"])} not visited`,
+    `  legal   ${formatNumber(countByStatus.passed)} passed, ${formatNumber(countByStatus.flagged)} turned a clause red`,
+    ...(countByStatus.broken === 0 ? [] : [`  ${formatCount(countByStatus.broken, "mutant")} could not be tried`]),
+    unexplained === 0
+      ? "every survivor is known with its reason (docs/trust.md)"
+      : `${formatNumber(unexplained)} survivors without a reason in docs/trust.md`,
+    "",
+  ].join("\n");
+}
+
+function table(head: string, rows: readonly ClassRow[]): string[] {
+  const width = Math.max(head.length, ...rows.map(({ name }) => name.length));
+  const cells = (name: string, ...numbers: readonly (string | number)[]): string =>
+    name.padEnd(width) + numbers.map((each) => String(each).padStart(13)).join("");
+  return [
+    cells(head, "killed", "not noticed", "not visited"),
+    ...rows.map(({ name, killed, survived, notVisited }) => cells(name, killed, survived, notVisited)),
+  ];
 }

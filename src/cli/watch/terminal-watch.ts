@@ -2,9 +2,9 @@ import { watchAndRejudge, type WatchResult, type WatchAndRejudgeOptions } from "
 import { formatCount } from "../../base/text.ts";
 import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { reportUnwrittenOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../print-line.ts";
 import { cliMessages } from "../messages.ts";
-import type { ProgressStream } from "../progress.ts";
+import { eraseLine, type ProgressStream } from "../progress.ts";
 import { line, type Line } from "../../base/line.ts";
 
 /** Watches for webhook retries and shows the progress on the terminal. Ends when the retry schedule is over, or the user stops it. */
@@ -37,8 +37,6 @@ export interface ProgressLine {
   /** Removes the progress line. */
   readonly done: () => void;
 }
-
-const eraseLine = "\r\u001b[2K";
 
 /**
  * Starts the display of webhook retries.

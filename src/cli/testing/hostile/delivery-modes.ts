@@ -1,8 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 import { keyWritings } from "../../../evidence/testing/traces.ts";
-import { type Modes } from "./harms.ts";
-import type { Harm } from "./server.ts";
+import { type Harm, type Modes } from "./friendly.ts";
 
 /**
  * Returns an attack on a webhook receiver: it keeps `atOnce` connections open, and sends the same bytes on each. The attack returns a

@@ -1,6 +1,17 @@
 import { keyWritings } from "../../../evidence/testing/traces.ts";
-import { type ReceivedRequest, event } from "./friendly.ts";
-import { type Modes, isRun, isList, named, reply, invoked, headed, streamed, chunks } from "./harms.ts";
+import {
+  chunks,
+  event,
+  headed,
+  invoked,
+  isList,
+  isRun,
+  type Modes,
+  named,
+  type ReceivedRequest,
+  reply,
+  streamed,
+} from "./friendly.ts";
 
 const latin = (text: string): string => Buffer.from(text.replaceAll(/[^\t\x20-\x7e]/g, "")).toString("latin1");
 const sentKey = ({ authorization }: ReceivedRequest): string => authorization.replace(/^\S+ ?/, "");

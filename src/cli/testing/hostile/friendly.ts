@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+
 /** The correct response to a request, which a hostile behaviour then changes. */
 export interface Reply {
   readonly status: number;
@@ -35,7 +37,7 @@ export const streamOf = (...events: readonly string[]): Reply => ({
 const done = event("done", { message: "over", usage: { total_tokens: 3 }, execution_time: 0.01 });
 
 /** Returns the correct response of a server with one agent, which answers and streams. The server requires the key. */
-export function friendly({ method, path, body, authorization }: ReceivedRequest, key: string): Reply {
+export function friendlyReply({ method, path, body, authorization }: ReceivedRequest, key: string): Reply {
   if (authorization === "") return fail(401, "INVALID_API_KEY");
   if (authorization !== `Bearer ${key}`) return fail(401, "INVALID_API_KEY");
   const request = `${method} ${path}`;
@@ -68,3 +70,46 @@ const replies: Readonly<Record<string, Reply>> = {
   "POST /alerts": json(201, { alert_id: "al_1" }),
   "GET /keys/usage": json(200, { requests: 1 }),
 };
+
+/** How a hostile target differs from a correct server. */
+export type Harm =
+  /** `harm` takes over the connection of each request that `at` accepts. Other requests get correct responses. */
+  | {
+      readonly kind: "socket";
+      readonly at: (request: ReceivedRequest) => boolean;
+      readonly harm: (socket: Socket) => void;
+    }
+  /** Changes each correct response before it is sent. */
+  | { readonly kind: "reply"; readonly change: (reply: Reply, request: ReceivedRequest, key: string) => Reply }
+  /** Delays each response by this many milliseconds. */
+  | { readonly kind: "delay"; readonly ms: (request: ReceivedRequest, count: number) => number }
+  /** Sends harmful deliveries to each webhook that the harness creates. `harm` returns a function that ends this. */
+  | { readonly kind: "deliver"; readonly harm: (url: string, key: string) => () => void };
+
+export type Modes = Readonly<Record<string, Harm>>;
+
+export const everywhere = (): boolean => true;
+export const isRun = ({ path }: ReceivedRequest): boolean => /\/(invoke|stream)$/.test(path);
+export const isStream = ({ path }: ReceivedRequest): boolean => path.endsWith("/stream");
+export const isList = ({ method, path }: ReceivedRequest): boolean => method === "GET" && path === "/agents";
+
+export const named = <T>(entries: readonly (readonly [string, T])[], harmOf: (value: T) => Harm): Modes =>
+  Object.fromEntries(entries.map(([name, value]) => [name, harmOf(value)]));
+
+export const reply = (change: Extract<Harm, { kind: "reply" }>["change"]): Harm => ({ kind: "reply", change });
+
+/** Replaces the body of responses to invoke. Other responses stay correct. */
+export const invoked = (body: (key: string) => string): Harm =>
+  reply((friendly, request, key) => (request.path.endsWith("/invoke") ? { ...friendly, body: body(key) } : friendly));
+
+export const headed = (headers: (key: string, request: ReceivedRequest) => Reply["headers"]): Harm =>
+  reply((friendly, request, key) => ({ ...friendly, headers: [...friendly.headers, ...headers(key, request)] }));
+
+export const streamed = (events: (key: string) => readonly string[]): Harm =>
+  reply((friendly, request, key) => (isStream(request) ? streamOf(...events(key)) : friendly));
+
+export const chunks = (contents: readonly string[]): string[] => [
+  event("start", { message: "" }),
+  ...contents.map((content, index) => event("chunk", { content, index })),
+  event("done", { message: contents.join(""), usage: { total_tokens: 1 }, execution_time: 0 }),
+];

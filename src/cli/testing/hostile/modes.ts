@@ -3,9 +3,22 @@ import type { Socket } from "node:net";
 import { hostilities } from "../../../wire/testing/hostile.ts";
 import { deliveries } from "./delivery-modes.ts";
 import { echoes } from "./echo-modes.ts";
-import { event } from "./friendly.ts";
-import { type Modes, everywhere, isRun, isStream, isList, named, reply, invoked, headed, chunks } from "./harms.ts";
-import type { Harm } from "./server.ts";
+import {
+  chunks,
+  event,
+  everywhere,
+  type Harm,
+  headed,
+  invoked,
+  isList,
+  isRun,
+  isStream,
+  type Modes,
+  named,
+  type ReceivedRequest,
+  type Reply,
+  reply,
+} from "./friendly.ts";
 
 const listed = (data: unknown): Harm =>
   reply((friendly, request) =>
@@ -14,15 +27,24 @@ const listed = (data: unknown): Harm =>
       : friendly,
   );
 
+const onSocket = (harm: (socket: Socket) => void, at: (request: ReceivedRequest) => boolean = isRun): Harm => ({
+  kind: "socket",
+  at,
+  harm,
+});
+
+const atRun = (other: Partial<Reply>): Harm =>
+  reply((friendly, request) => (isRun(request) ? { ...friendly, ...other } : friendly));
+
 /** Ways to misuse the TCP connection. `src/wire` defines them (`hostilities`). */
 const transport: Modes = {
   ...named(
     Object.entries(hostilities).map(([name, harm]) => [`${name}, from the first request on`, harm]),
-    (harm) => ({ kind: "socket", at: everywhere, harm }),
+    (harm) => onSocket(harm, everywhere),
   ),
   ...named(
     Object.entries(hostilities).map(([name, harm]) => [`${name}, once an agent is requested`, harm]),
-    (harm) => ({ kind: "socket", at: isRun, harm }),
+    (harm) => onSocket(harm),
   ),
 };
 
@@ -36,52 +58,28 @@ const flood = (head: string, piece: string) => (socket: Socket) => {
 };
 
 const heads: Modes = {
-  "a flood of 103": {
-    kind: "socket",
-    at: isRun,
-    harm: flood("", "HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=x\r\n\r\n".repeat(500)),
-  },
-  "a flood of 103 from the first request on": {
-    kind: "socket",
-    at: everywhere,
-    harm: flood("", `HTTP/1.1 103 Early Hints\r\nlink: <${"a".repeat(8000)}>\r\n\r\n`),
-  },
-  "a flood of 100": { kind: "socket", at: isRun, harm: flood("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(2000)) },
-  "a header line of 10 MB": {
-    kind: "socket",
-    at: isRun,
-    harm: flood("HTTP/1.1 200 OK\r\nx-large: ", "a".repeat(65_536)),
-  },
-  "header lines without end": {
-    kind: "socket",
-    at: isRun,
-    harm: flood("HTTP/1.1 200 OK\r\n", "x-more: a\r\n".repeat(5000)),
-  },
-  "a status line of 10 MB": { kind: "socket", at: isRun, harm: flood("HTTP/1.1 200 ", "a".repeat(65_536)) },
-  "a body at full speed": { kind: "socket", at: isRun, harm: flood("HTTP/1.1 200 OK\r\n\r\n", "a".repeat(65_536)) },
-  "chunks at full speed": {
-    kind: "socket",
-    at: isRun,
-    harm: flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", "1\r\na\r\n".repeat(10_000)),
-  },
-  "trailers without end": {
-    kind: "socket",
-    at: isRun,
-    harm: flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", "x-more: a\r\n".repeat(5000)),
-  },
-  "events at full speed": {
-    kind: "socket",
-    at: isRun,
-    harm: flood(
-      "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n",
-      "event: chunk\ndata: {}\n\n".repeat(2000),
-    ),
-  },
-  "an upgrade that nobody request for": {
-    kind: "socket",
-    at: isRun,
-    harm: (socket) => void socket.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
-  },
+  "a flood of 103": onSocket(flood("", "HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=x\r\n\r\n".repeat(500))),
+  "a flood of 103 from the first request on": onSocket(
+    flood("", `HTTP/1.1 103 Early Hints\r\nlink: <${"a".repeat(8000)}>\r\n\r\n`),
+    everywhere,
+  ),
+  "a flood of 100": onSocket(flood("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(2000))),
+  "a header line of 10 MB": onSocket(flood("HTTP/1.1 200 OK\r\nx-large: ", "a".repeat(65_536))),
+  "header lines without end": onSocket(flood("HTTP/1.1 200 OK\r\n", "x-more: a\r\n".repeat(5000))),
+  "a status line of 10 MB": onSocket(flood("HTTP/1.1 200 ", "a".repeat(65_536))),
+  "a body at full speed": onSocket(flood("HTTP/1.1 200 OK\r\n\r\n", "a".repeat(65_536))),
+  "chunks at full speed": onSocket(
+    flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", "1\r\na\r\n".repeat(10_000)),
+  ),
+  "trailers without end": onSocket(
+    flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", "x-more: a\r\n".repeat(5000)),
+  ),
+  "events at full speed": onSocket(
+    flood("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", "event: chunk\ndata: {}\n\n".repeat(2000)),
+  ),
+  "an upgrade that nobody request for": onSocket(
+    (socket) => void socket.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
+  ),
   ...named(
     [99, 199, 204, 205, 304, 418, 599, 600, 999].map((status) => [`the status ${status}`, status]),
     (status) => reply((friendly, request) => (isRun(request) ? { ...friendly, status } : friendly)),
@@ -186,24 +184,14 @@ const headers: Modes = {
     ),
     (date) => headed(() => [["date", date]]),
   ),
-  "a refusal that asks for 1e308 seconds": reply((friendly, request) =>
-    isRun(request)
-      ? {
-          ...friendly,
-          status: 429,
-          body: '{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":1e308}}',
-        }
-      : friendly,
-  ),
-  "a refusal that asks for less than nothing": reply((friendly, request) =>
-    isRun(request)
-      ? {
-          ...friendly,
-          status: 429,
-          body: '{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":-5}}',
-        }
-      : friendly,
-  ),
+  "a refusal that asks for 1e308 seconds": atRun({
+    status: 429,
+    body: '{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":1e308}}',
+  }),
+  "a refusal that asks for less than nothing": atRun({
+    status: 429,
+    body: '{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":-5}}',
+  }),
   "a thousand headers": headed(() => Array.from({ length: 1000 }, (_, at) => [`x-h-${at}`, "v"] as const)),
   "header names of all sorts": headed(() => [
     ["__proto__", "x"],
@@ -218,44 +206,41 @@ const headers: Modes = {
 const timing: Modes = {
   "delays that grow": { kind: "delay", ms: (_, count) => count * 400 },
   "an answer after 12 s, each": { kind: "delay", ms: () => 12_000 },
-  "a short body, each": {
-    kind: "socket",
-    at: ({ path }) => path !== "/agents",
-    harm: (socket) =>
-      void socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{"),
-  },
-  "a stream that stays open after done": {
-    kind: "socket",
-    at: isStream,
-    harm: (socket) =>
+  "a short body, each": onSocket(
+    (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{"),
+    ({ path }) => path !== "/agents",
+  ),
+  "a stream that stays open after done": onSocket(
+    (socket) =>
       void socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${chunks(["hello"]).join("")}`),
-  },
-  "a stream that never begins": {
-    kind: "socket",
-    at: isStream,
-    harm: (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"),
-  },
-  "a stream that drips comments": {
-    kind: "socket",
-    at: isStream,
-    harm: (socket) => {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
-      const timer = setInterval(() => socket.write(": here\n\n"), 200);
-      socket.on("close", () => clearInterval(timer));
-    },
-  },
-  "a stream that goes on after done": {
-    kind: "socket",
-    at: isStream,
-    harm: (socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${chunks(["hello"]).join("")}`);
-      const timer = setInterval(() => socket.write(event("chunk", { content: "more" })), 200);
-      socket.on("close", () => clearInterval(timer));
-    },
-  },
-  "a health that hangs": { kind: "socket", at: ({ path }) => path.endsWith("/health"), harm: () => {} },
-  "a usage that hangs": { kind: "socket", at: ({ path }) => path === "/usage", harm: () => {} },
-  "webhooks that hang": { kind: "socket", at: ({ path }) => path.startsWith("/webhooks"), harm: () => {} },
+    isStream,
+  ),
+  "a stream that never begins": onSocket(
+    (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"),
+    isStream,
+  ),
+  "a stream that drips comments": onSocket((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
+    const timer = setInterval(() => socket.write(": here\n\n"), 200);
+    socket.on("close", () => clearInterval(timer));
+  }, isStream),
+  "a stream that goes on after done": onSocket((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${chunks(["hello"]).join("")}`);
+    const timer = setInterval(() => socket.write(event("chunk", { content: "more" })), 200);
+    socket.on("close", () => clearInterval(timer));
+  }, isStream),
+  "a health that hangs": onSocket(
+    () => {},
+    ({ path }) => path.endsWith("/health"),
+  ),
+  "a usage that hangs": onSocket(
+    () => {},
+    ({ path }) => path === "/usage",
+  ),
+  "webhooks that hang": onSocket(
+    () => {},
+    ({ path }) => path.startsWith("/webhooks"),
+  ),
 };
 
 /** Every way in which a hostile target tries to harm the command, by name. */

@@ -1,23 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 
 import { tryParseJson, getPath } from "../../../base/json.ts";
-import { type ReceivedRequest, friendly, type Reply } from "./friendly.ts";
-
-/** How a hostile target differs from a correct server. */
-export type Harm =
-  /** `harm` takes over the connection of each request that `at` accepts. Other requests get correct responses. */
-  | {
-      readonly kind: "socket";
-      readonly at: (request: ReceivedRequest) => boolean;
-      readonly harm: (socket: Socket) => void;
-    }
-  /** Changes each correct response before it is sent. */
-  | { readonly kind: "reply"; readonly change: (reply: Reply, request: ReceivedRequest, key: string) => Reply }
-  /** Delays each response by this many milliseconds. */
-  | { readonly kind: "delay"; readonly ms: (request: ReceivedRequest, count: number) => number }
-  /** Sends harmful deliveries to each webhook that the harness creates. `harm` returns a function that ends this. */
-  | { readonly kind: "deliver"; readonly harm: (url: string, key: string) => () => void };
+import { type ReceivedRequest, friendlyReply, type Harm, type Reply } from "./friendly.ts";
 
 export interface HostileTarget {
   readonly baseUrl: string;
@@ -34,7 +19,7 @@ export async function startHostileTarget(harm: Harm, key: string): Promise<Hosti
       const url = getPath(tryParseJson(request.body), "url");
       if (typeof url === "string") ends.push(harm.harm(url, key));
     }
-    const reply = friendly(request, key);
+    const reply = friendlyReply(request, key);
     if (harm.kind === "delay") return void setTimeout(() => write(response, reply), harm.ms(request, count));
     write(response, harm.kind === "reply" ? harm.change(reply, request, key) : reply);
   };

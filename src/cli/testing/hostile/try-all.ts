@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { tracesIn } from "../../../evidence/testing/traces.ts";
+import { type Harm, type Modes } from "./friendly.ts";
+import { startHostileTarget } from "./server.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-
-import type { Modes } from "./harms.ts";
-import type { Harm } from "./server.ts";
-import { type HostileProblem, problemsOf, type Tried, tryMode } from "./try-mode.ts";
 
 /** A hostile behaviour, and the result of a run against it. */
 export interface TriedMode {
@@ -19,7 +22,7 @@ export interface TryAllOptions {
 }
 
 /** Time limits of a run, in seconds: for runs that share the machine, and for a run that is alone on it. */
-const maxSeconds = { shared: 150, alone: 90 } as const;
+const timeLimits = { shared: 150, alone: 90 } as const;
 const pollMs = 100;
 
 /**
@@ -32,7 +35,7 @@ export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOpt
   const underway = new Set<Promise<void>>();
   const isFull = (): boolean => underway.size > 0 && (underway.size >= atOnce || load.now() > cores - 0.5);
   const tryShared = async (name: string, harm: Harm): Promise<void> => {
-    const mode = await tryOne(name, harm, maxSeconds.shared, load);
+    const mode = await tryOne(name, harm, timeLimits.shared, load);
     if (isOnlyLate(mode)) late.push([name, harm]);
     else onTried(mode);
   };
@@ -42,7 +45,7 @@ export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOpt
     underway.add(work);
   }
   await Promise.all(underway);
-  for (const [name, harm] of late) onTried(await tryOne(name, harm, maxSeconds.alone, load));
+  for (const [name, harm] of late) onTried(await tryOne(name, harm, timeLimits.alone, load));
 }
 
 async function tryOne(name: string, harm: Harm, seconds: number, load: CoreUsage): Promise<TriedMode> {
@@ -90,4 +93,128 @@ function measureCoreUsage(): CoreUsage {
       return own + [...shares.values()].reduce((sum, each) => sum + each, 0);
     },
   };
+}
+
+/** The result of one run of the command against a hostile target. */
+export interface Tried {
+  /** Exit code of the command; `null` if it was killed. */
+  readonly code: number | null;
+  readonly seconds: number;
+  /** Peak memory of the command in megabytes; 0 if unknown. */
+  readonly megabytes: number;
+  /** The last line that the command printed. */
+  readonly last: string;
+  readonly verdict: string | null;
+  /** Output files that the command should have written, but did not. */
+  readonly missing: readonly string[];
+  /** Outputs that contain eight or more consecutive characters of the key. */
+  readonly leaks: readonly string[];
+}
+
+/** A key that contains every character that some output format escapes. */
+export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
+
+const main = new URL("../../main.ts", import.meta.url).pathname;
+const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary.md"] as const;
+
+export interface TryOptions {
+  /** Time after which the command is killed. */
+  readonly maxSeconds: number;
+  /** Called many times a second on Linux: says whether the command is busy or waiting. */
+  readonly onPoll?: (isBusy: boolean) => void;
+}
+
+/** Runs the command in a separate process, as a user does, and makes it write every format. */
+export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, key = hostileKey): Promise<Tried> {
+  const target = await startHostileTarget(harm, key);
+  const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
+  const started = performance.now();
+  const flags = formats.flatMap((name) => [`--${flagOf[name]}`, join(folder, name)]);
+  const child = spawn(
+    process.execPath,
+    [main, "run", "--base-url", target.baseUrl, "--tier", "pro", "--max-wait", "1s", "--out", folder, ...flags],
+    {
+      env: { PATH: process.env["PATH"], CONFORMANCE_API_KEY: key, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let [printed, megabytes] = ["", 0];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (piece: Buffer) => (printed += piece.toString()));
+  const poll = setInterval(() => {
+    const status = statusOf(child.pid);
+    megabytes = Math.max(megabytes, memoryIn(status));
+    if (status !== "") onPoll?.(/^State:\s+R/m.test(status));
+  }, 50);
+  const kill = setTimeout(() => child.kill("SIGKILL"), maxSeconds * 1000);
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  clearInterval(poll);
+  clearTimeout(kill);
+  target.close();
+  const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+  rmSync(folder, { recursive: true });
+  const report = files.get("report.json");
+  return {
+    code,
+    seconds: (performance.now() - started) / 1000,
+    megabytes,
+    last: printed.trim().split("\n").at(-1) ?? "",
+    verdict: report === undefined ? null : (/"verdict": "(\w+)"/.exec(report)?.[1] ?? null),
+    missing: ["report.json", "evidence.json", ...formats].filter((name) => !files.has(name)),
+    leaks: [...files, ["the terminal", printed] as const].flatMap(([name, text]) =>
+      tracesIn(text, key)
+        .slice(0, 3)
+        .map((trace) => `${name}: ${trace}`),
+    ),
+  };
+}
+
+const flagOf = {
+  "junit.xml": "junit",
+  "report.html": "html",
+  "ctrf.json": "ctrf",
+  "report.har": "har",
+  "summary.md": "markdown",
+} as const;
+
+/** Returns the text of /proc/PID/status. It is empty if the process has ended, and on systems other than Linux. */
+function statusOf(pid: number | undefined): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function memoryIn(status: string): number {
+  const [, kilobytes = "0"] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+const limits = { megabytes: 300, seconds: 60 } as const;
+
+export const problemKinds = ["crash", "leak", "memory", "time", "report"] as const;
+
+/** A problem that a hostile target must not be able to cause. */
+export interface HostileProblem {
+  readonly kind: (typeof problemKinds)[number];
+  /** Describes the problem in a sentence with figures. */
+  readonly text: string;
+}
+
+/** Lists the problems of a run against a hostile target. */
+export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }: Tried): HostileProblem[] {
+  const wrong = (kind: HostileProblem["kind"], ...texts: readonly string[]): HostileProblem[] =>
+    texts.map((text) => ({ kind, text }));
+  const isLate = seconds > limits.seconds;
+  // Whether the command crashed. A command that was killed for taking too long did not.
+  const hasCrashed = code === null ? !isLate : code >= 4;
+  return [
+    ...(hasCrashed ? wrong("crash", `it ended with code ${code}`) : []),
+    ...(isLate ? wrong("time", `it took ${seconds.toFixed(0)} s`) : []),
+    ...(megabytes > limits.megabytes ? wrong("memory", `it took ${megabytes} MB`) : []),
+    ...wrong("report", ...missing.map((name) => `${name} was not written`)),
+    ...(verdict === null ? wrong("report", "there is no verdict") : []),
+    ...wrong("leak", ...leaks.map((leak) => `the key stands in ${leak}`)),
+  ];
 }

@@ -3,7 +3,7 @@ import { reportSchema, type Report } from "../../../report/model/report.ts";
 import { findPatch } from "../../../reference/catalogue.ts";
 import { tryParseJson } from "../../../base/json.ts";
 import { loadFaultPlans } from "../../../selftest/load/plans.ts";
-import { exitCodes } from "../../exit-codes.ts";
+import { exitCodes } from "../../../base/exit-codes.ts";
 import { incompleteFiles, leftOverFiles } from "./files.ts";
 import type { Observation, Observed } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";

@@ -3,8 +3,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { numberBetween, randomItem } from "./draw.ts";
-import type { CommandName, Trouble } from "./trouble.ts";
+import { type CommandName, numberBetween, randomItem, type Trouble } from "./trouble.ts";
 
 // Commands that trouble of the machine is tried on. Such trouble concerns limits, files, clocks, the terminal, signals and other processes.
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { CommandName, Stage, Trouble } from "./trouble.ts";
-import { numberBetween, randomItem } from "./draw.ts";
+import { type CommandName, numberBetween, randomItem, type Stage, type Trouble } from "./trouble.ts";
 import type { LinkMode } from "./link.ts";
 
 // Commands that trouble of the target or of the network is tried on.

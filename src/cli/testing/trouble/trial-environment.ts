@@ -4,12 +4,11 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { seededNumbers } from "../../../base/statistics/random.ts";
-import { argumentsOf, maxSeconds } from "./command-lines.ts";
+import { argumentsOf, type CommandName, type HarnessChanges, maxSeconds, type Stage, type Trouble } from "./trouble.ts";
 import { readFiles } from "./files.ts";
 import { type HarnessProcess, markOf, startHarness } from "./harness-process.ts";
 import { startLink } from "./link.ts";
 import { keysIn, startTarget, writeTrialTarget } from "./target-process.ts";
-import type { CommandName, HarnessChanges, Stage, Trouble } from "./trouble.ts";
 
 /** One run of a command, and the trouble that occurs during it. */
 export interface Trial {

@@ -2,6 +2,7 @@ import type { HarnessOptions } from "./harness-process.ts";
 import type { Interference } from "./preload.ts";
 import type { Link } from "./link.ts";
 import type { TargetProcess } from "./target-process.ts";
+import { join } from "node:path";
 
 /** Commands of the harness on which trouble is tried. */
 export const commands = ["run", "load autocannon", "load k6", "nightly", "nightly with load"] as const;
@@ -68,4 +69,60 @@ export interface Trouble {
   readonly setUp?: (setup: Setup) => HarnessChanges;
   /** Causes the trouble. Resolves once the trouble is over. */
   readonly act?: (stage: Stage) => Promise<void> | void;
+}
+
+/** Returns a random number between `min` and `max`. `numbers` yields random numbers in [0, 1). */
+export const numberBetween = (numbers: () => number, min: number, max: number): number => min + numbers() * (max - min);
+
+/** Returns a random item of a list, which must not be empty. */
+export const randomItem = <T>(numbers: () => number, items: readonly T[]): T =>
+  items[Math.floor(numbers() * items.length)] as T;
+
+/** File names for the additional formats, by the name of the flag. */
+const formatFiles = {
+  "--html": "report.html",
+  "--junit": "junit.xml",
+  "--ctrf": "ctrf.json",
+  "--markdown": "summary.md",
+  "--badge": "badge.svg",
+  "--statement": "statement.json",
+} as const;
+
+/** Time limit of a run, in seconds. Without trouble, a run takes a few seconds. */
+const maxRunSeconds = 60;
+
+/** Time limit of each command on a busy machine, in seconds. It depends on the options that the trials give to the command. */
+export const maxSeconds: Readonly<Record<CommandName, number>> = {
+  run: maxRunSeconds + 25,
+  "load autocannon": 150,
+  "load k6": 150,
+  nightly: maxRunSeconds + 25,
+  // Between run and load, the keys pause for a minute.
+  "nightly with load": maxRunSeconds + 150,
+};
+
+export interface CommandPlan {
+  readonly targetFile: string;
+  /** Folder for the report or the history that the command writes. */
+  readonly folder: string;
+}
+
+/** Returns the arguments of a command that writes all its files into `folder`. */
+export function argumentsOf(command: CommandName, { targetFile, folder }: CommandPlan): readonly string[] {
+  const target = ["--target", targetFile];
+  const bounds = ["--max-wait", "5s", "--max-time", `${maxRunSeconds}s`, "--max-window", "100"];
+  const formats = Object.entries(formatFiles).flatMap(([flag, name]) => [flag, join(folder, name)]);
+  switch (command) {
+    case "run":
+      return ["run", ...target, ...bounds, "--out", folder, ...formats, "--har", join(folder, "run.har")];
+    case "load autocannon":
+    case "load k6": {
+      const engine = command.slice("load ".length);
+      return ["load", "burst", "--tier", "free", "--engine", engine, "--yes", ...target, "--out", folder, ...formats];
+    }
+    case "nightly":
+      return ["nightly", ...target, ...bounds, "--no-load", "--history", folder];
+    case "nightly with load":
+      return ["nightly", ...target, ...bounds, "--scenario", "burst", "--yes", "--history", folder];
+  }
 }

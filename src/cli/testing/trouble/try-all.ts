@@ -5,10 +5,9 @@ import { seededNumbers, shuffled } from "../../../base/statistics/random.ts";
 import { findK6 } from "../../../load/engines/k6/binary.ts";
 import { allFaults } from "../../../reference/catalogue.ts";
 import { problemsOf, type QuietResults, quietResultsOf, type TrialProblem } from "./judge-trial.ts";
-import { numberBetween, randomItem } from "./draw.ts";
+import { type CommandName, numberBetween, randomItem, type Trouble } from "./trouble.ts";
 import { inFolder, runTrial } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
-import type { CommandName, Trouble } from "./trouble.ts";
 
 /** A trial and its results. */
 export interface Tried {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { askTier } from "./ask-tier.ts";
+import { askTier } from "./ask-user.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -15,7 +15,7 @@ describe("the tier of a key whose headers do not show it, without a terminal", (
       written += String(text);
       return true;
     });
-    expect(await askTier("main", isQuiet, new AbortController().signal, () => {})).toBeNull();
+    expect(await askTier("main", isQuiet, { signal: new AbortController().signal, interrupt() {} })).toBeNull();
     expect(written).toMatch(advice);
   });
 });

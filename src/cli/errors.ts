@@ -2,9 +2,12 @@ import { messageOf, traceOf } from "../base/errors.ts";
 import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes } from "../base/exit-codes.ts";
 import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
+import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
+import { UsageError } from "../base/usage-error.ts";
+import { line, type Line } from "../base/line.ts";
 
 /** The keys and secrets that this command has read, to be redacted in its messages. */
 let secrets: readonly Secret[] = [];
@@ -73,11 +76,47 @@ function failureText(error: unknown): string {
   const what = sanitizeLine(redactSecrets(`${name}${messageOf(error)}`), 500).replace(/\.$/, "");
   const places = redactSecrets(traceOf(error))
     .split("\n")
-    .filter((line) => /^\s+at /.test(line))
+    .filter((text) => /^\s+at /.test(text))
     .slice(0, maxStackLines);
   return [
     `The harness itself failed, which is not the target's fault: ${what}. Please report it, with the lines below.`,
-    ...places.map((line) => `    ${sanitizeLine(line.trim(), 300)}`),
+    ...places.map((place) => `    ${sanitizeLine(place.trim(), 300)}`),
     "",
   ].join("\n");
 }
+
+/** Formats an error as one line if the user can fix it. Returns `null` for any other error. */
+export function formatUsageError(error: unknown): Line | null {
+  if (error instanceof UsageError) return error.message;
+  return error instanceof UseCaseError ? problemText(error.problem) : null;
+}
+
+function problemText(problem: UseCaseProblem): Line {
+  switch (problem.kind) {
+    case "run again":
+      return line`${problem.check} rests on ${problem.what} \`conformance run --only ${problem.check}\` ${problem.does}.`;
+    case "report on a client":
+      return line`The requests of this report are those of a client, and only its command sends them. Run \`conformance client\` again.`;
+    case "several instances":
+      return line`${problem.check} has several instances: choose one with --instance. ${problem.names}.`;
+    case "one key of several":
+      return line`--api-key is for a report made with one key; this one was made with ${problem.names}. Give --target, or set ${problem.variables}.`;
+    case "no key":
+      return line`The requests were sent with the key ${JSON.stringify(problem.name)}, which no report contains: ${keySources(problem.variable)}.`;
+    case "two addresses":
+      return line`The report is of ${problem.ofReport}, the target file of ${problem.ofTarget}: choose one with --base-url.`;
+    case "report of load":
+      return line`${problem.folder} is the report of a load run: \`conformance load judge ${problem.folder}\` judges it again.`;
+    case "nothing to watch":
+      return line`Nothing is left to watch in ${problem.folder}: it has no ${problem.file}. \`conformance run --watch\` writes one.`;
+    case "unreadable watch":
+      return line`${problem.file} is not a valid watch state. Run with --watch again.`;
+    case "unwritable watch":
+      return line`${problem.folder} cannot be written (${problem.reason}), so nothing can be watched. Give another with --out.`;
+    case "rewritten statement":
+      return line`${problem.file} is not a conformance statement: it has a duplicate field, or an ambiguous one. Give it as --statement has written it.`;
+  }
+}
+
+const keySources = (variable: string | null): string =>
+  variable === null ? "give --target" : `set ${variable}, or give --target`;

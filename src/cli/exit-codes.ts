@@ -1,1 +1,0 @@
-export { decisiveExitCode, exitCodes } from "../base/exit-codes.ts";

@@ -41,41 +41,18 @@ const maxCosts = {
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/** If a fault breaks one of these clauses, a run costs more: its probes use all slots again, to be sure. */
-const slotClauses: ReadonlySet<string> = new Set(["LIM-5", "LIM-6", "LIM-12", "LIM-17", "LIM-18"]);
-const maxSlotExecutions = 900;
-
-/** The limits of faults that cost more requests. `hour-too-short` ends the hour while a large tier is used up. */
-const maxRequestsOf: Readonly<Record<string, number>> = { "hour-too-short": 12_000 };
-
-/** Faults that hide whether GET requests count. The run then uses up a limit with invokes, which run an agent. */
-const faultsHidingReadCounts: ReadonlySet<string> = new Set([
-  "only-turns-count",
-  "only-turns-are-limited",
-  "remaining-stands-still",
-]);
-const maxInvokeExecutions = 9000;
-
-function maxExecutionsOf({ name, breaks }: CostlyPatch, otherwise: number): number {
-  if (faultsHidingReadCounts.has(name)) return maxInvokeExecutions;
-  return breaks.some((clause) => slotClauses.has(clause)) ? maxSlotExecutions : otherwise;
-}
-
-function maxCostsOf(patch: CostlyPatch, tiers: TrialScope["tiers"]) {
-  const { requests, executions } = maxCosts[tiers];
-  return { requests: maxRequestsOf[patch.name] ?? requests, executions: maxExecutionsOf(patch, executions) };
-}
-
-type CostlyPatch = Pick<Patch, "kind" | "name" | "breaks">;
+/** Most agent executions of the faults that cost more: here only invokes can show that the hour does not limit invokes. */
+const maxExecutionsOf: Readonly<Record<string, number>> = { "invoke-not-limited": 750 };
 
 /** Describes the costs that are too high. Variants may cost more, because a legal burst may double what is admitted. */
 export function excessOf(
   result: Pick<RunResult, "requests" | "executions">,
-  patch: CostlyPatch,
+  { kind, name }: Pick<Patch, "kind" | "name">,
   tiers: TrialScope["tiers"],
 ): string[] {
-  if (patch.kind === "variant") return [];
-  const max = maxCostsOf(patch, tiers);
+  if (kind === "variant") return [];
+  const { requests, executions } = maxCosts[tiers];
+  const max = { requests, executions: maxExecutionsOf[name] ?? executions };
   return (["requests", "executions"] as const)
     .filter((cost) => result[cost] > max[cost])
     .map((cost) => `takes ${result[cost]} ${cost}, more than the ${max[cost]} that a run may take`);
@@ -90,7 +67,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
     // mistaken for such a client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
     // The maximum cost of the small tiers assumes that the server's limits are right.
-    const excess = tiers === "small" && affectsLimits(patch) ? [] : excessOf(result, patch, tiers);
+    const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
     await embedded.close();

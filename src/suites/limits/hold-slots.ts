@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
+import type { TierProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { RoleAssignment } from "../../target/target.ts";
@@ -67,17 +69,29 @@ export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
   heldOf: (result: T) => readonly Exchange[],
   isExtraAdmitted: (result: T) => boolean,
-  { time, samplesOfKey }: { readonly time: RunClock; readonly samplesOfKey: () => readonly Sample[] },
+  { time, recorder, tested: { key } }: Pick<TierProbeContext, "time" | "recorder" | "tested">,
 ): Promise<T> {
-  let result = await hold(quickTripMs);
-  for (const pauseMs of pausesMs.slice(1)) {
-    if (!heldOf(result).some((each) => hasStatus(each, 429))) break;
+  const isRefused = (result: T): boolean => heldOf(result).some((each) => hasStatus(each, 429));
+  const estimateMs = (): number => estimateTripMs(recorder.samplesOf(key.name));
+  const firstTripMs = slowRuns.has(recorder) ? estimateMs() : quickTripMs;
+  let result = await hold(firstTripMs);
+  for (const pauseMs of runsLackingSlots.has(recorder) ? [] : pausesMs.slice(1)) {
+    if (!isRefused(result)) break;
     await sleep(pauseMs);
-    result = await hold(quickTripMs);
+    result = await hold(firstTripMs);
   }
-  const tripMs = estimateTripMs(samplesOfKey());
-  return agentsFollowClock(time) && isExtraAdmitted(result) && tripMs > outrunTripMs ? hold(tripMs) : result;
+  if (isRefused(result)) runsLackingSlots.add(recorder);
+  const tripMs = estimateMs();
+  const isOutrun = tripMs > Math.max(outrunTripMs, firstTripMs);
+  if (!agentsFollowClock(time) || !isExtraAdmitted(result) || !isOutrun) return result;
+  slowRuns.add(recorder);
+  return hold(tripMs);
 }
+
+/** Runs in which a tier lacked a slot after all pauses. The slots of other tiers are then tried only once. */
+const runsLackingSlots = new WeakSet<Recorder>();
+/** Runs in which slots were held again with longer pauses. Other tiers then have the longer pauses at once. */
+const slowRuns = new WeakSet<Recorder>();
 
 /** Whether agents follow the test clock that the run advances. Otherwise agents take real time. */
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();

@@ -11,9 +11,10 @@ import {
   exhaustWithPause,
   invokeSample,
   invokeUnpaced,
+  isUsedUpTwice,
   type KeySender,
-  maxRepeatedAllowance,
   requestOtherEndpoints,
+  requireCountedRead,
 } from "./exhaust.ts";
 import { keyHistoryOf, provesExcess, type RunKeyHistory } from "./key-history.ts";
 import { hourCost } from "./limit-costs.ts";
@@ -67,19 +68,14 @@ async function exhaustHourOfTier(
 ): Promise<HourExhausted> {
   const { tested, time, target, recorder, discovery } = context;
   const sender = senderOf(context);
+  requireCountedRead(sender, "hour");
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
   await waitPastFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
   const siblingControl = await sendSiblingControl(context);
   const options = { pauseMs, smallerTiers };
   const { admitted, failed, end } = await exhaustHour(sender, { ...options, before: 0, admittedBefore: null });
-  const history = () => keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
   const isShort = target.clock !== null && end === "refused" && admitted + failed < tested.limits.perHour;
-  smallerTiers.report({
-    isShort,
-    admitsBurst: false,
-    isOver: admitted > tested.limits.perHour && provesExcess(history(), "hour"),
-  });
   const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
   const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
   let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
@@ -100,7 +96,7 @@ async function exhaustHourOfTier(
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   if (isShort) await smallerTiers.awaitResults(time, pauseMs);
   const isRepeated = isShort && !smallerTiers.some("isShort");
-  const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
+  const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   if (isRepeated) await time.passTime(useExpiryMs, "earlier use of the key must expire");
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
@@ -109,18 +105,9 @@ async function exhaustHourOfTier(
     // used up.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
-  return {
-    ...history(),
-    beganFresh,
-    admitted,
-    end,
-    refused,
-    health,
-    stream,
-    afterStream,
-    retried,
-    twin,
-  };
+  const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
+  smallerTiers.report({ isShort, admitsBurst: false, isOver: provesExcess(use, "hour") });
+  return { ...use, beganFresh, admitted, end, refused, health, stream, afterStream, retried, twin };
 }
 
 /** Minimum distance from a full hour of the target's clock, where a fixed window may end. */
@@ -235,6 +222,7 @@ function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
     const minute = await exhaustWithPause({ ...sender, countedRead }, { ...options, max: share }, pauseAfter);
     if (!isReadRefused || minute.end !== "refused" || !isAdmitted(await invokeSample(sender))) return minute;
     countedRead = null;
+    requireCountedRead({ ...sender, countedRead }, "hour");
     const sent = minute.admitted + 1;
     const rest = await exhaustAllowance({ ...sender, countedRead }, { ...options, max: share - sent, expected: 0 });
     return { admitted: sent + rest.admitted, failed: minute.failed + rest.failed, end: rest.end };

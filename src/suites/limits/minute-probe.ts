@@ -14,9 +14,10 @@ import {
   exhaustWithPause,
   invokeSample,
   invokeUnpaced,
+  isUsedUpTwice,
   type KeySender,
-  maxRepeatedAllowance,
   requestOtherEndpoints,
+  requireCountedRead,
   sendUntilRefused,
   unpaced,
   waitIfAllowed,
@@ -88,9 +89,10 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const { tested, time, target, recorder, discovery } = context;
   const { limits } = tested;
   const sender = senderOf(context);
+  requireCountedRead(sender, "minute");
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const hasClock = target.clock !== null;
-  const isSmall = hasClock && limits.perMinute <= maxRepeatedAllowance;
+  const isSmall = hasClock && isUsedUpTwice(sender, limits.perMinute);
   const { first, lastedMs, beganMs, alreadySent, siblingControl } = await exhaustFirstWindow(
     sender,
     context,
@@ -161,7 +163,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
-  const unrefused = hasClock && perMinute <= maxRepeatedAllowance ? await burstTwice(sender, options) : null;
+  const unrefused = hasClock && isUsedUpTwice(sender, perMinute) ? await burstTwice(sender, options) : null;
   const before = hasClock && unrefused === null ? await waitForWindowTail(sender) : 0;
   const siblingControl = await sendSiblingControl(context);
   const alreadySent = hasClock ? 0 : countRecent(context);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import type { Sample } from "../../rules/limits/sample.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { agentPath, bodyFor } from "../../run/send/client.ts";
@@ -114,14 +113,13 @@ export const slotsHeld = tierProbe(
         submitted,
       };
     };
-    const samplesOfKey = (): readonly Sample[] => recorder.samplesOf(key.name);
     const { held, extra, during, health, submitted } = await holdAllSlots(
       hold,
       (result) => result.held,
       (result) => isSuccess(result.extra),
-      { time, samplesOfKey },
+      context,
     );
-    const samples = new Map(samplesOfKey().map((sample) => [sample.id, sample]));
+    const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
     const endMs = ({ id }: Exchange): number => {
       const sample = samples.get(id);
       return sample === undefined ? 0 : sample.endMs + (agentsFollowClock(time) ? sample.endClockMs : 0);

@@ -81,7 +81,7 @@ export const streamsHeld = tierProbe(
       (tripMs) => holdStreams(context, tripMs),
       ({ streams }) => streams,
       ({ extras }) => extras.some(isSuccess),
-      { time, samplesOfKey: () => context.recorder.samplesOf(tested.key.name) },
+      context,
     );
     const after = await invokeAfterMinute(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };

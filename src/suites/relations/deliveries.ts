@@ -23,8 +23,7 @@ import {
   reportedExecutions,
 } from "./executions.ts";
 import { slowWithWebhook } from "./probes.ts";
-import { type ComparedPair, relation, comparedPairs } from "./relation.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
+import { type ComparedPair, relation } from "./relation.ts";
 
 const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
 const between = "delivery and response";
@@ -206,8 +205,6 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-const betweenStream = "delivery and `done` of a stream";
-
 /** Bounds of the quotient of the delivered duration and the one in `done` if the delivered one is in milliseconds. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
 /** Maximum distance of the quotient from 1000 if the stream may have taken as many seconds as delivered. */
@@ -215,8 +212,7 @@ const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 
 /** The duration of one stream in seconds, as reported by its delivery and by its `done` event. */
-interface ComparedTimes {
-  readonly pair: ReportedExecution;
+interface ComparedTimes extends ReportedExecution {
   readonly delivered: number;
   readonly done: number;
   /** Whether the target may have rounded the delivered duration to whole seconds. */
@@ -233,7 +229,7 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
     const delivered = dataOf(pair.second, "execution_time");
     const done = readEvents(pair.first, "done")[0]?.data["execution_time"];
     const isComparable = typeof delivered === "number" && typeof done === "number" && delivered > 0 && done > 0;
-    return isComparable ? [{ pair, delivered, done, mayBeRounded: isWhole(delivered) && roundsAll }] : [];
+    return isComparable ? [{ ...pair, delivered, done, mayBeRounded: isWhole(delivered) && roundsAll }] : [];
   });
 }
 
@@ -241,8 +237,8 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
  * Returns a mismatch if the delivered duration of a short stream is in milliseconds. `HOOK-42/execution_time` allows a
  * second more than the stream took, for rounding.
  */
-function shortStreamMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): Mismatch | null {
-  const { first, second, tookMs } = pair;
+function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
+  const { first, second, tookMs, delivered, done, mayBeRounded } = times;
   const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
   const tookSeconds = Math.max(tookMs, untilDeliveryMs) / 1000;
   const factor = delivered / done;
@@ -254,19 +250,12 @@ function shortStreamMismatch({ pair, delivered, done, mayBeRounded }: ComparedTi
   return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${delivered}` };
 }
 
-export const streamTimesCheck = checkEvery("HOOK-42", on, {
+export const streamTimesCheck = relation("HOOK-42", on, {
   as: "execution_time of short streams",
   since: "1.2",
   also: [slowWithWebhook],
-  matrix: { description: `every pair of the run: ${betweenStream}`, cells: [], coverageProbe: null },
-  noun: "pairs",
-  members: (evidence) =>
-    comparedTimes(evidence).map((times) => ({
-      cell: { of: comparedPairs, kind: betweenStream },
-      proof: times.pair.second,
-      comparedWith: times.pair.first,
-      subject: times,
-    })),
+  between: "delivery and `done` of a stream",
+  pairs: comparedTimes,
   judge: shortStreamMismatch,
-  whenEmpty: inapplicable("no stream has a duration in `done` and in its delivery"),
+  otherwise: inapplicable("no stream has a duration in `done` and in its delivery"),
 });

@@ -4,6 +4,7 @@ import type { Finding, Proof } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface ComparedPair {
@@ -14,6 +15,8 @@ export interface ComparedPair {
 
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly as?: string;
+  /** Default: 1.1, which added these checks. */
+  readonly since?: RequirementSet;
   /** Additional probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
   /** Two or three words for the coverage table of the report. */
@@ -25,17 +28,17 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
 }
 
 /** The row of the coverage table that counts compared pairs. */
-export const comparedPairs = "pairs compared";
+const comparedPairs = "pairs compared";
 
 /** Creates a check that compares two messages: every pair in the run, whichever probe caused them. */
 export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,
-  { as, also = [], between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,
+  { as, since = "1.1", also = [], between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,
 ): Check =>
   checkEvery(clause, on, {
     ...(as !== undefined && { as }),
-    since: "1.1",
+    since,
     also,
     matrix: { description: `every pair of the run: ${between}`, cells: [], coverageProbe: null },
     noun: "pairs",

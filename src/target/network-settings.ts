@@ -40,12 +40,7 @@ export interface NetworkSource {
   readonly folder: string;
 }
 
-/**
- * Reads the proxy and the certificate files that network settings name. Without a proxy, uses HTTPS_PROXY, HTTP_PROXY
- * and NO_PROXY.
- *
- * @throws {UsageError} if the proxy cannot be used, a file cannot be read, or certificate and key do not match
- */
+/** Reads proxy and certificates. Without a proxy in the settings, HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold. */
 export function readNetwork(
   settings: NetworkSettings,
   { nameOf, folder }: NetworkSource,

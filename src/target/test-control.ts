@@ -31,11 +31,7 @@ export interface ControlOffer {
   readonly agents: Target["agents"];
 }
 
-/**
- * Reads what a test control offers.
- *
- * @throws {ControlCallFailed} if the control refuses, does not respond, or its response violates its contract
- */
+/** Reads what a test control offers. Throws if the control refuses, does not respond, or violates its contract. */
 export async function readOffer(control: TestControl, network: Network): Promise<ControlOffer> {
   const { calls, agents_follow_clock: follows } = await ask(control, network, { path: "" }, offerSchema);
   const listed = calls.includes("agents") ? await ask(control, network, { path: "/agents" }, agentsSchema) : null;

@@ -5,7 +5,7 @@ import { assertOpenFiles } from "../../base/open-files.ts";
 import type { UsageError } from "../../base/usage-error.ts";
 import { requestHeaderValues, type RunStage } from "../../evidence/client-call.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { openGateway } from "../../gateway/gateway.ts";
+import { type Gateway, openGateway } from "../../gateway/gateway.ts";
 import { type Reference, type Patch, realClock, type ReferenceKey, startReference } from "../../reference/reference.ts";
 import { runClient } from "../../run/run-client.ts";
 import type { RunResult } from "../../run/run-result.ts";
@@ -61,34 +61,28 @@ export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTa
     now: () => performance.now() - startMs,
   });
   try {
-    // This target describes the client. Its key and its secret are redacted everywhere.
-    const target: Target = {
-      ...defaultTargetTraits,
-      name: clientName(options.command),
-      baseUrl: gateway.baseUrl,
-      keys: { [key.name]: { ...defaultKeyTraits, name: key.name, key: key.text, variable: "AGENT_API_KEY" } },
-      signing: { secret: reference.signingSecret },
-    };
-    return await judgeWithServers(target, options, { reference, gateway, key });
+    return await judgeWithServers(options, reference, gateway, key);
   } finally {
     await gateway.close();
     await reference.close();
   }
 }
 
-interface ClientTestServers {
-  readonly reference: Reference;
-  readonly gateway: Awaited<ReturnType<typeof openGateway>>;
-  readonly key: { readonly name: string; readonly text: string };
-}
-
 async function judgeWithServers(
-  target: Target,
   options: JudgeClientOptions,
-  servers: ClientTestServers,
+  reference: Reference,
+  gateway: Gateway,
+  key: { readonly name: string; readonly text: string },
 ): Promise<JudgedTarget> {
   const { messages, signal, progress, variables, troubles, seed } = options;
-  const { reference, gateway, key } = servers;
+  // This target describes the client. Its key and its secret are redacted everywhere.
+  const target: Target = {
+    ...defaultTargetTraits,
+    name: clientName(options.command),
+    baseUrl: gateway.baseUrl,
+    keys: { [key.name]: { ...defaultKeyTraits, name: key.name, key: key.text, variable: "AGENT_API_KEY" } },
+    signing: { secret: reference.signingSecret },
+  };
   progress.onStart?.(target);
   const started = new Date();
   const environment = {

@@ -23,10 +23,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/**
- * Requests one page of the agent list, and the health and one invoke of each agent that a file describes. Only observes
- * the values, because the document does not say that they must equal those of the file.
- */
+/** Observes the values that a target shows for the agents of files. They need not equal those of the files. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,

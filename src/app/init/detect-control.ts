@@ -53,9 +53,7 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
 /** Id of the agent that is created and deleted to cause deployment events. No other probe uses this agent. */
 const deployedAgentId = "newcomer";
 
-/**
- * Returns the calls that cause deployment events. Updates happen to the webhook agent, or else to the answering one.
- */
+/** Returns the calls that cause deployment events. Updates happen to the webhook agent, or else to another. */
 function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,
   agents: ControlOffer["agents"],

@@ -19,11 +19,7 @@ import { mergeEvidence } from "../../load/merge.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/**
- * Judges saved load evidence: files of `conformance load`, logs of k6 pods, or the folder of a load report.
- *
- * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of the load
- */
+/** Judges saved load evidence. `clocksApartMs`: maximum difference between the clocks of the sending machines. */
 export function judgeSavedLoad(
   paths: readonly string[],
   clocksApartMs: number,

@@ -24,12 +24,7 @@ export interface RedactedLoad {
 /** Collects the results of load trials. `add` writes a trial's evidence at once; `finish` writes the report. */
 export type LoadWriter = ReturnType<typeof openLoadWriter>;
 
-/**
- * Creates a writer for the results of a load. The target `null` stands for the embedded server.
- *
- * @param wantedFolder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
- * @param onProblem called with a sentence if writing fails
- */
+/** Creates a writer for the results of a load. `wantedFolder` gets `report.json` and `load/*.json`, if not `null`. */
 export function openLoadWriter(
   target: Target | null,
   wantedFolder: string | null,

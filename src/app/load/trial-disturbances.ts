@@ -30,13 +30,12 @@ export function watchForDisturbances({ target, keys, announced, clock, inStep, m
       ? []
       : [{ kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys }];
   };
-  const ofOthers = (): Promise<Disturbance[]> =>
-    findForeignUse({ keys, health: (key) => requestHealth(target, key), time: timeControlFor(clock) });
   const find = async ({ wasAway, limitsBroken }: TrialObservations): Promise<string | null> => {
     const known = [...stalls.all(), ...ofRuns()];
     const problem = wasAway || mayLag ? null : (inStep?.problem() ?? null);
     const isInDoubt = known.length === 0 && problem === null && !wasAway && limitsBroken();
-    const [first] = isInDoubt ? await ofOthers() : known;
+    const health = (key: TargetKey): ReturnType<typeof requestHealth> => requestHealth(target, key);
+    const [first] = isInDoubt ? await findForeignUse({ keys, health, time: timeControlFor(clock) }) : known;
     return first === undefined ? problem : describeDisturbance(first);
   };
   return {

@@ -52,28 +52,21 @@ export interface JudgedNight {
 /** Runs the suites, sends the load, and repeats the trials with worse results than on earlier nights. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
-  const session = await runNightSuites({ ...plan, coverageSeed: plan.coverageSeed ?? coverageSeedOfNight(started) });
+  const { events, done } = plan.view.run;
+  const coverageSeed = plan.coverageSeed ?? coverageSeedOfNight(started);
+  const session = await judgeTarget({ ...plan, coverageSeed, events }).finally(done);
   if (session.kind === "nothing to judge") return unjudgedNight(plan, started, session);
   const { report, evidence, interrupted } = session;
   saveNightRun(plan, { report, evidence });
   const run = documentOf(report, evidence);
-  const first = {
-    night: nightFromReports({ id: plan.id, run: run.report, load: null }),
-    run,
-    unjudged: null,
-    load: null,
-    interrupted,
-  };
+  const night = nightFromReports({ id: plan.id, run: run.report, load: null });
+  const first = { night, run, unjudged: null, load: null, interrupted };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
   const opened = await prepareLoadAfterRun(plan, plan.load, run.report);
   if (opened.kind === "not sent") {
-    const night = nightFromReports({
-      id: plan.id,
-      run: run.report,
-      load: null,
-      loadEnd: runEndWithoutLoad(opened.why),
-    });
-    return { ...first, night, noLoad: opened.why, interrupted: plan.signal.aborted };
+    const loadEnd = runEndWithoutLoad(opened.why);
+    const unloaded = nightFromReports({ id: plan.id, run: run.report, load: null, loadEnd });
+    return { ...first, night: unloaded, noLoad: opened.why, interrupted: plan.signal.aborted };
   }
   try {
     return await sendNightLoad(plan, run, opened);
@@ -114,15 +107,6 @@ function trialsWithIds(trials: readonly LoadTrial[], suspects: readonly TrialId[
 function saveNightRun(plan: NightPlan, run: SavedRun): void {
   const { problem } = saveRun(reportPartFolder(plan, "run"), run);
   if (problem !== null) plan.view.load.problem(problem);
-}
-
-async function runNightSuites(plan: NightPlan): Promise<RedactedRun> {
-  const { events, done } = plan.view.run;
-  try {
-    return await judgeTarget({ ...plan, events });
-  } finally {
-    done();
-  }
 }
 
 function unjudgedNight(

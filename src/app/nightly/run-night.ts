@@ -27,10 +27,8 @@ import {
 } from "./execute-night.ts";
 
 /**
- * Runs the suites, sends the load, compares the results with earlier nights, and saves the night in the history. Does
- * not save an interrupted night.
- *
- * @throws {UnsendableLoadError} if the load parameters are invalid; nothing was sent then
+ * Runs a night, compares it with earlier ones, and saves it unless it was interrupted. Checks the load parameters
+ * first.
  */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;

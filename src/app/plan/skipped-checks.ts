@@ -1,4 +1,4 @@
-import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import { probesOf, type Suite } from "../../run/judge/check.ts";
 import { resolveNeeds, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import type { Probe } from "../../run/probe.ts";
@@ -24,15 +24,10 @@ interface SkipConditions {
 }
 
 export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
-  const found = new Map<Probe, string[]>();
-  const note = (check: Check, probe: Probe): void => {
-    const known = found.get(probe);
-    if (known === undefined) found.set(probe, [check.id]);
-    else known.push(check.id);
-  };
-  for (const { checks } of suites)
-    for (const check of checks) for (const probe of Object.values(probesOf(check.on))) note(check, probe);
-  return found;
+  const uses = suites
+    .flatMap(({ checks }) => checks)
+    .flatMap(({ id, on }) => Object.values(probesOf(on)).map((probe: Probe) => ({ probe, id })));
+  return new Map([...Map.groupBy(uses, ({ probe }) => probe)].map(([probe, own]) => [probe, own.map(({ id }) => id)]));
 }
 
 export function groupSkippedChecks(
@@ -40,17 +35,13 @@ export function groupSkippedChecks(
   checks: ReadonlyMap<Probe, readonly string[]>,
   circumstances: SkipConditions,
 ): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
-  const hints = new Map(
-    planned.map((each) => [each, missingRequirementsOf(each, circumstances).map(circumstances.messages.needs)]),
-  );
+  const { needs } = circumstances.messages;
+  const hints = new Map(planned.map((each) => [each, missingRequirementsOf(each, circumstances).map(needs)]));
   const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
   const pairs = [
     ...[...hints].flatMap(([{ probe }, all]) => all.map((hint) => ({ probe, hint }))),
     ...untested.flatMap((probe) =>
-      missingRequirementsOfUnplanned(probe, circumstances).map((hint) => ({
-        probe,
-        hint: circumstances.messages.needs(hint),
-      })),
+      missingRequirementsOfUnplanned(probe, circumstances).map((each) => ({ probe, hint: needs(each) })),
     ),
   ];
   const checksByHint = new Map<string, Set<string>>();
@@ -58,11 +49,7 @@ export function groupSkippedChecks(
     checksByHint.set(hint, (checksByHint.get(hint) ?? new Set()).union(new Set(checks.get(probe))));
   const countOf = (id: string): number => checksByHint.values().reduce((sum, ids) => sum + (ids.has(id) ? 1 : 0), 0);
   const skipped = [...checksByHint]
-    .map(([enabledBy, ids]) => ({
-      enabledBy,
-      checks: [...ids],
-      needingMore: [...ids].filter((id) => countOf(id) > 1),
-    }))
+    .map(([enabledBy, ids]) => ({ enabledBy, checks: [...ids], needingMore: [...ids].filter((id) => countOf(id) > 1) }))
     .toSorted((a, b) => b.checks.length - a.checks.length);
   return { isSkipped: (each) => (hints.get(each) ?? []).length > 0, skipped };
 }

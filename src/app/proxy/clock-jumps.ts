@@ -5,13 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 /** A `Date` that jumps ahead by more than this shows that somebody advanced the server's test clock. */
 const minJumpMs = 5000;
 
-/**
- * Notices when a client advances the server's test clock. A `Date` header may lag behind real time, but never run
- * ahead.
- *
- * @returns `withClock`, which adds to an exchange how far the clock was advanced when it was sent; call it as each
- *   exchange ends
- */
+/** Notices by `Date` headers that a client advances the server's test clock. Call `withClock` as an exchange ends. */
 export function trackClockAdvances() {
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;

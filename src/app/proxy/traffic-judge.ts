@@ -45,10 +45,7 @@ const minBatchSize = 2000;
 /** From this number of rate-limit samples of a key on, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
-/**
- * Judges traffic while it goes on, in batches, each together with the kept exchanges. The final report judges only the
- * kept exchanges, so that its evidence supports each finding.
- */
+/** Judges traffic in batches. The final report judges only the kept exchanges, so that its evidence supports it. */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];

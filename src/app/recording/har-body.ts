@@ -104,24 +104,19 @@ export function decompressBody(raw: Buffer, headers: readonly Header[]): Buffer 
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding === "identity" || isText(raw)) return raw;
   try {
-    switch (encoding) {
-      case "gzip":
-      case "x-gzip":
-        return gunzipSync(raw, { maxOutputLength: maxDecompressedBytes });
-      case "br":
-        return brotliDecompressSync(raw, { maxOutputLength: maxDecompressedBytes });
-      case "deflate":
-        return inflateSync(raw, { maxOutputLength: maxDecompressedBytes });
-      case "zstd":
-        return zstdDecompressSync(raw, { maxOutputLength: maxDecompressedBytes });
-      default:
-        return null;
-    }
+    return decompressors.get(encoding)?.(raw, { maxOutputLength: maxDecompressedBytes }) ?? null;
   } catch {
     return null;
   }
 }
 
+const decompressors = new Map<string, (raw: Buffer, bounds: { maxOutputLength: number }) => Buffer>([
+  ["gzip", gunzipSync],
+  ["x-gzip", gunzipSync],
+  ["br", brotliDecompressSync],
+  ["deflate", inflateSync],
+  ["zstd", zstdDecompressSync],
+]);
 const maxDecompressedBytes = 32 * 1024 * 1024;
 
 /** Whether bytes are UTF-8 text without control characters, and so not compressed. */
@@ -192,10 +187,7 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 /** How much too early a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
-/**
- * Returns how much later than recorded each response may have begun, because its request waited in the browser.
- * Compares the offset between `Date` and recorded time with the smallest one.
- */
+/** Returns by how much each response may have begun later: its offset from `Date`, minus the smallest offset. */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);

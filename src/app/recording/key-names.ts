@@ -15,12 +15,7 @@ type RecordedKey =
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
-/**
- * Names the key of each exchange. If no request has a key, all count as hidden: Chromium leaves the header out by
- * default.
- *
- * @returns `areKnown`: whether the recording shows which requests used the same key
- */
+/** Names the key of each exchange. Without any key, all count as hidden: Chromium leaves the header out by default. */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");

@@ -118,10 +118,7 @@ const isCached = (entry: unknown, status: number, headers: readonly Header[]): b
     cacheFieldNames.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
   );
 
-/**
- * Returns how a response ended, and its events. An archive does not say who ended a stream, so the server did only if
- * the last event is `done` or `error`.
- */
+/** Returns the ending and the events of a response. An archive does not say who ended a stream. */
 function endingOf(
   { bytes, gap }: HarBody,
   headers: readonly Header[],

@@ -108,11 +108,11 @@ export function watchAgentFiles(
   hosted: readonly HostedAgent[],
   names: ServeOptionNames,
   print: (line: string) => void,
-): FileWatch {
+): () => void {
   const watches = hosted.map((agent) =>
     watchFile(agent.path, agent.content, (change) => print(applyChange(reference, agent, change, names))),
   );
-  return { close: () => watches.forEach((each) => each.close()) };
+  return () => watches.forEach((close) => close());
 }
 
 /** Applies a changed, deleted or restored agent file to the server. Returns a line of text for the user. */
@@ -149,10 +149,6 @@ function changeProblems(reference: Reference, file: AgentFile, id: string, names
 
 type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
 
-export interface FileWatch {
-  close(): void;
-}
-
 /** How long to wait for further events before a changed file is read. Editors save a file in several steps. */
 const debounceMs = 120;
 /** How long a file must be missing before it counts as deleted. Some editors delete a file and write it again. */
@@ -161,7 +157,7 @@ const removalGraceMs = 400;
 const pollIntervalMs = 2000;
 
 /** Calls back for every change or removal of a file. Watches its folder, because many editors replace the file. */
-function watchFile(path: string, content: string, onChange: (change: FileChange) => void): FileWatch {
+function watchFile(path: string, content: string, onChange: (change: FileChange) => void): () => void {
   let known: string | null = content;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -178,13 +174,11 @@ function watchFile(path: string, content: string, onChange: (change: FileChange)
   };
   const stopWatching = watchFolder(dirname(path), () => checkAfter(debounceMs));
   const interval = setInterval(() => check(false), pollIntervalMs).unref();
-  return {
-    close: () => {
-      isClosed = true;
-      clearTimeout(timer);
-      clearInterval(interval);
-      stopWatching();
-    },
+  return () => {
+    isClosed = true;
+    clearTimeout(timer);
+    clearInterval(interval);
+    stopWatching();
   };
 }
 

@@ -48,11 +48,11 @@ export async function serveReference({
   try {
     const hosted = hostAgents(reference, loaded, names);
     if (targetFile !== null) writeTargetDocument(targetFile, targetDocument(reference, options.controlToken), names);
-    const watch = watchAgentFiles(reference, hosted, names, onAgentChange);
+    const endFileWatch = watchAgentFiles(reference, hosted, names, onAgentChange);
     const endWatch = watchOpenFiles(() => onOpenFilesLimit(atOpenFilesLimit));
     const close = async (): Promise<void> => {
       endWatch();
-      watch.close();
+      endFileWatch();
       await reference.close();
     };
     return { reference, hosted, close };

@@ -19,10 +19,7 @@ import { compareLoad } from "./load-metrics.ts";
 import { findRegressions } from "./find-regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
-/**
- * Compares two reports, both of runs or both of load. Adds a note if they are about different targets, or were judged by different
- * suites.
- */
+/** Compares two reports, both of runs or both of load. Notes say what to know before reading the comparison. */
 export function compareReports(
   { report: older }: Pick<ReportDocument, "report">,
   { report: newer }: Pick<ReportDocument, "report">,
@@ -127,10 +124,7 @@ function targetNotes(older: Report, newer: Report): string[] {
 
 const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
-/**
- * Returns a note if the reports were judged by different requirement sets. The note also gives the later report's verdict by the earlier
- * set, so that a change of the target can be told from a change of the set.
- */
+/** Returns a note with the later report's verdict by the earlier set, if the two reports were judged by different requirement sets. */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
   if (was === is) return [];
@@ -204,7 +198,7 @@ function incomparableMetricNotes(metrics: readonly LoadMetric[]): string[] {
   );
 }
 
-/** Pairs the streaming quality of each agent in two reports. These are figures, and never a regression. */
+/** Pairs the streaming quality of each agent in two reports. It is never a regression. */
 function compareStreaming({ streaming: older = [] }: Report, { streaming: newer = [] }: Report): StreamingChange[] {
   const agents = new Set([...newer, ...older].map(({ agent }) => agent));
   return [...agents].map((agent) => ({

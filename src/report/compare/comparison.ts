@@ -51,7 +51,6 @@ const findingChangeSchema = findingIdentitySchema
   .meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
-  /** Whether the two texts differ only in times and dates, or in the kinds of rate-limit window that the evidence leaves possible. */
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
@@ -71,11 +70,9 @@ const unpairedSchema = findingIdentitySchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** The two versions of the harness; `null` if they are equal. */
+  /** Each property of the suite is `null` if it is equal on both sides. */
   version: changeSchema.nullable(),
-  /** The two hashes of the clauses; `null` if both reports were judged by the same clauses. */
   clauses: changeSchema.nullable(),
-  /** The two requirement sets; `null` if they are equal. */
   requirements: changeSchema.nullable(),
   came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show."),
   went: z.array(text),
@@ -87,12 +84,9 @@ const metricSchema = trialSchema.extend({
   name: text,
   group: z.enum(["counts", "latency", "throughput", "memory"]),
   unit: z.enum(["requests", "requests/s", "ms", "bytes"]),
-  /** The value in the older report. `null` if the run measured none, such as a latency of refusals when nothing was refused. */
   was: z.number().nullable(),
   is: z.number().nullable(),
-  /** The relative change, negative for a decrease. `null` if one of the values is missing, or the older value is 0. */
   changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
-  /** The reason why the two values cannot be compared; `null` if they can. */
   doubt: text.nullable().describe("Why the two values cannot be compared."),
 });
 
@@ -117,35 +111,22 @@ export const comparisonSchema = z
     older: sideSchema,
     newer: sideSchema,
     notes: z.array(text).describe("Notes to read first."),
-    /** Differences between the suites that judged the two reports: version, clauses or requirement set. `null` if there are none. */
+    /** The differences between the suites that judged the two reports; `null` if there are none. */
     changedSuite: suiteSchema.nullable(),
-    /**
-     * Findings that are broken in the newer report, and were less severe or not judged in the older one. An error of the harness counts
-     * as broken.
-     */
+    /** Findings that are broken in the newer report, and were less severe or not judged in the older one. */
     newlyFailing: z.array(findingChangeSchema),
-    /**
-     * Findings that were broken in the older report, and pass or are observed in the newer one. An error of the harness counts as broken.
-     */
+    /** Findings that were broken in the older report, and pass or are observed in the newer one. */
     fixed: z.array(findingChangeSchema),
-    /** Findings that are skipped in the newer report, and were not in the older one. */
     newlySkipped: z.array(findingChangeSchema),
-    /** Findings that were skipped in the older report, and pass or are observed in the newer one. */
     noLongerSkipped: z.array(findingChangeSchema),
-    /** Findings that are broken in both reports, and not worse in the newer one. */
     stillFailing: z.array(findingChangeSchema),
-    /** Findings that pass in both reports, but by different readings of the clause. */
     changedReadings: z.array(findingChangeSchema),
     changedObservations: z.array(observationSchema),
-    /** Findings that only the newer report has. */
     appeared: z.array(unpairedSchema),
-    /** Findings that only the older report has. */
     gone: z.array(unpairedSchema),
     /** Number of findings that did not change. Every other finding is in exactly one list of the comparison. */
     unchanged: count,
-    /** Load metrics that both reports contain, changed or not. */
     loadFigures: z.array(metricSchema),
-    /** Load trials that only one of the reports contains. */
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
     streaming: z
       .array(streamingChangeSchema)

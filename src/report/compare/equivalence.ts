@@ -1,19 +1,13 @@
-/**
- * Patterns for dates, durations and loopback ports, which differ between two runs against the same server. Status codes and counts are
- * not among them, because a different one is a real change.
- */
+/** Patterns for dates, durations and loopback ports, which differ between two runs against the same server. */
 const volatilePatterns: readonly RegExp[] = [
   /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g,
   /\d+(?:[.,]\d+)*(?= ?(?:µs|ms|s|seconds?|milliseconds?|min|minutes?|h|hours?)\b)/g,
   /(?<=\b(?:127\.0\.0\.1|localhost|\[::1\]):)\d+/g,
 ];
 
-/**
- * Matches the number in `1.2 without a unit`. Findings write so about `average_response_time` of the webhook metrics, whose unit the
- * document does not show (WHK-10).
- */
+/** Matches the number in `1.2 without a unit`, which findings of WHK-10 write because the document shows no unit. */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** Two durations without a unit that differ by more than this factor have different units: one is in seconds, the other in milliseconds. */
+/** Durations without a unit that differ by more than this factor are in different units: seconds and milliseconds. */
 const maxUnitlessFactor = 100;
 
 /** Kinds of rate-limit window, as findings about limits name them. */
@@ -21,10 +15,7 @@ export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted"
 const windowKindPattern = `(?:${windowKinds.join("|")})`;
 const windowKindListPattern = new RegExp(`\\b${windowKindPattern}\\b(?:(?:, | or )${windowKindPattern}\\b)*`, "g");
 
-/**
- * Whether two observations may come from the same behaviour. Times and dates may differ, but not the unit of a duration. Two lists of
- * possible kinds of rate-limit window may differ, if they have a kind in common.
- */
+/** Whether the same behaviour can cause both observations. They may differ in times, dates and possible kinds of rate-limit window. */
 export function isEquivalentText(was: string, is: string): boolean {
   if (replaceVolatile(was) !== replaceVolatile(is)) return false;
   if (!haveSameUnits(was, is)) return false;
@@ -38,10 +29,7 @@ const replaceVolatile = (text: string): string =>
     text,
   );
 
-/**
- * Whether the durations without a unit may have the same unit in both texts: none differs by more than the factor `maxUnitlessFactor`. A
- * zero matches any duration, because it may be a rounded value.
- */
+/** Whether the durations without a unit may have the same unit in both texts. A zero may be a rounded value, so it matches any other. */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);
   const after = numbersIn(is);

@@ -16,7 +16,7 @@ import { isEquivalentText } from "./equivalence.ts";
 /** The parts of a report that are needed to compare its findings, and to say why one is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load" | "pairs">;
 
-/** Name of the list in {@link FindingChanges} that holds a finding of both reports, such as `fixed`. */
+/** Name of a list in {@link FindingChanges} for findings of both reports, such as `fixed`. */
 type ChangeCategory = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
 /** Sorts the findings of two reports by how they changed. */
@@ -58,10 +58,7 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeC
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
 }
 
-/**
- * Whether a broken outcome is worse than the outcome in the older report. Any broken outcome counts as worse than `skipped` and `error`.
- * An `error` of the harness counts as worse than any other outcome.
- */
+/** Whether a broken outcome is worse than the older one. Any is worse than `skipped` and `error`; `error` is worse than any other. */
 function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
   if (now === null) return was !== is;
@@ -77,7 +74,6 @@ const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: Co
   why: unpairedReason(finding, here, there),
 });
 
-/** Returns why the report `there` lacks a finding of the report `here`, as far as the two reports show the reason. */
 function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
   if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
   const why = there.load === undefined ? unpairedReasonInRun(finding, there) : unpairedReasonInLoad(finding, there);
@@ -86,8 +82,7 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
 }
 
 /**
- * Whether the report `there` lacks a finding because its check only repeats an earlier check, for newer kinds of request. In `there`, the
- * earlier check must have been exercised, or its requests must have been drawn by another seed.
+ * Whether a check without a finding in `there` only repeats an earlier check, which was exercised or had requests of another seed there.
  */
 function onlyRepeatsEarlierCheck(
   { check, instance }: ReportFinding,
@@ -128,10 +123,7 @@ export interface PairedFindings {
   readonly onlyNewer: readonly ReportFinding[];
 }
 
-/**
- * Pairs the findings of two reports by their keys, in the order of the newer report. Findings of a report that share a key are paired one
- * by one.
- */
+/** Pairs the findings of two reports by their keys. Findings of a report that share a key are paired one by one. */
 function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): PairedFindings {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();
@@ -160,7 +152,6 @@ const findingIdentityOf = ({ check, clause, suite, level, instance }: ReportFind
   instance: instance ?? null,
 });
 
-/** Fields that make up the result of a finding. The other fields identify the finding. */
 const resultFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
 
 function findingResultOf(finding: ReportFinding): FindingResult {

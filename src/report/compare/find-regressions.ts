@@ -33,7 +33,7 @@ export function findRegressions(found: Omit<Comparison, "regressions">, rules: R
   return all.filter(({ kind }) => countsAsRegression(kind, rules));
 }
 
-/** Whether the rules count this kind of change as a regression. The rule `skipped` includes the kind `skipped-must`. */
+/** Whether the rules count this kind of change. The rule `skipped` includes the kind `skipped-must`. */
 const countsAsRegression = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
@@ -61,10 +61,7 @@ export function formatFailure({ outcome, expected, actual, reason }: FindingResu
 export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
-/**
- * Returns regressions for findings that the older report judged and the newer report did not. Leaves out findings that the selection or
- * the suite excluded.
- */
+/** Returns regressions for findings that the older report judged and the newer one did not, unless selection or suite excluded them. */
 function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
     ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),
@@ -78,10 +75,7 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
     .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/**
- * Text of the regression, for each reason why the newer report lacks a finding. `null`: this is no regression, because the finding was
- * left out on purpose or its check no longer exists.
- */
+/** For each reason why the newer report lacks a finding, what the regression says. `null`: this is no regression. */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,
@@ -111,9 +105,6 @@ function metricRegression(figure: LoadMetric, { tolerances }: RegressionRules): 
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
-/**
- * Returns how much worse a metric became, as a share of the older value; negative for an improvement. For throughput, lower is worse; for
- * any other metric, higher is worse.
- */
+/** Returns how much worse a metric became, as a share of the older value. For throughput, lower is worse; for others, higher. */
 const worseningShare = (group: MetricRegressionKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

@@ -11,7 +11,6 @@ interface MetricDefinition {
   readonly of: (run: LoadRun) => number | null;
 }
 
-/** The metrics of a load run that are compared, in the order in which they are shown. */
 const metricDefinitions: readonly MetricDefinition[] = [
   { name: "admitted", group: "counts", unit: "requests", of: ({ requests }) => requests.admitted },
   { name: "refused", group: "counts", unit: "requests", of: ({ requests }) => requests.refused },
@@ -31,10 +30,7 @@ function failedOrUnanswered({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/**
- * Compares the load runs of two reports. Runs with the same scenario, tier and engine form a pair; if there are several, they are paired
- * one by one.
- */
+/** Compares the load runs of two reports with the same scenario, tier and engine. Several such runs are paired one by one. */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -78,10 +74,7 @@ function comparedMetrics(older: LoadRun, newer: LoadRun): LoadMetric[] {
   });
 }
 
-/**
- * Returns why a group of metrics of two load runs cannot be compared, such as a load generator that could not keep its rate. `null` if
- * the group can be compared.
- */
+/** Returns why a group of metrics of two load runs cannot be compared; `null` if it can. */
 function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
     ["older", older],
@@ -91,7 +84,7 @@ function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): s
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // In some scenarios, the responses decide how many requests are sent. Counts can only be compared between equal numbers of requests.
+  // Responses may decide how many requests are sent. Counts can only be compared between equal numbers of requests.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";

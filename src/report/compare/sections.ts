@@ -20,9 +20,7 @@ import { formatSkip } from "./find-regressions.ts";
 export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
-  /** Number of findings in the section. */
   readonly count: number;
-  /** The clauses whose findings are shown in detail. */
   readonly entries: readonly ClauseWithResults[];
   /** Short lines, each for a group of findings. */
   readonly lines: readonly LabelledText[];
@@ -59,7 +57,6 @@ export function comparisonSections(found: Comparison): ComparisonSection[] {
   return all.filter(({ count }) => count > 0);
 }
 
-/** Returns a section with a line for each agent that streams. */
 const streamingSection = ({ streaming }: Comparison): ComparisonSection => ({
   title: "Streaming quality, by agent",
   tone: "plain",
@@ -68,7 +65,6 @@ const streamingSection = ({ streaming }: Comparison): ComparisonSection => ({
   lines: streaming.map(formatStreamingChange),
 });
 
-/** For each reason, a text that says why the other report does not have a finding. */
 const unpairedReasonTexts: Readonly<Record<UnpairedReason, string>> = {
   check: "the other suite has no such check",
   unselected: "the other selection left it out",
@@ -92,7 +88,7 @@ function detailedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: groupByClauseAndResult(findings, rowsOf), lines: [] };
 }
 
-/** Returns a section with one line for each cause, and the findings with that cause. The cause with most findings comes first. */
+/** Returns a section with a line for each cause and its findings, the most frequent cause first. */
 function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
@@ -107,7 +103,7 @@ function listedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/** Adds a line for observations that differ only in times, or in the possible kinds of rate-limit window. */
+/** Adds a line for observations that differ only in times, or in possible kinds of rate-limit window. */
 const addEquivalentLine = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
@@ -136,7 +132,6 @@ function failureRows({ outcome, expected, actual, reason }: FindingResult): Labe
   ];
 }
 
-/** Returns the old and the new result of a finding that still fails, but differently. Empty if both results are the same. */
 function stillFailingRows({ was, is }: FindingChange): LabelledText[] {
   const [before, now] = [formatResult(was), formatResult(is)];
   if (before === now) return [];
@@ -203,10 +198,7 @@ export function formatRegressionCount({ regressions }: Comparison): string {
   )})`;
 }
 
-/**
- * Returns the number of unchanged findings. Includes observations that changed only in times, or in the possible kinds of rate-limit
- * window.
- */
+/** Returns the number of unchanged findings, with observations that changed only in times or possible kinds of rate-limit window. */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
@@ -223,7 +215,6 @@ export interface LabelledText {
   readonly text: string;
 }
 
-/** Checks of one clause that have the same result. */
 interface ChecksWithResult {
   /** The checks, with their instances in brackets: `SSE-5/name (free, pro)`. */
   readonly checks: string;
@@ -267,7 +258,6 @@ export function formatChecks(findings: readonly Pick<FindingIdentity, "check" | 
 export const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max = 12): string =>
   joinFirst([...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))], max);
 
-/** Formats the figures of an agent in both reports, side by side. */
 const formatStreamingChange = ({ agent, was, is }: StreamingChange): LabelledText => ({
   label: sanitizeLine(agent, 40),
   text: figures

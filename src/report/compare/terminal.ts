@@ -44,10 +44,7 @@ export function renderComparisonTerminal(
   ]);
 }
 
-/**
- * Lists the regressions. Shows only the name of a finding, because the sections above show its details. Shows regressions of the verdict
- * and of load metrics in full.
- */
+/** Lists the regressions. Of a finding, shows only the name, because the sections above show the rest. */
 function regressionListLines({ regressions }: Comparison, width: number, paint: Paint): string[] {
   const ofFindings = regressions.filter(({ finding }) => finding !== null);
   return [

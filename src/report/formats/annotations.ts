@@ -7,13 +7,10 @@ import { clauseSentence, findingName } from "../model/finding-text.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { formatBreach, formatUpcoming, harnessFailedText } from "./test-cases.ts";
 
-/** Maximum number of annotations of each kind that GitHub shows for a step. */
 const maxAnnotationsPerKind = 10;
 
 /**
- * Renders failures as workflow commands of GitHub Actions, one on each line. `::error`: a broken clause, an error of the harness, or a
- * target that could not be judged. `::warning`: a warning that does not fail the run. `::notice`: a clause that only a later requirement
- * set finds broken. Renders at most ten commands of each kind.
+ * Renders failures as `::error`, warnings as `::warning`, and breaches of later requirement sets as `::notice` commands of GitHub Actions.
  */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
@@ -103,9 +100,6 @@ const escapeData = (text: string): string =>
 
 const escapeProperty = (text: string): string => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
-/**
- * Disarms workflow commands of GitHub Actions in a text: `::` at the beginning of a line, and the older form `##[` anywhere. A report
- * quotes the target, which must not control the pipeline.
- */
+/** Disarms workflow commands of GitHub Actions in a text, because a report quotes the target, which must not control the pipeline. */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

@@ -22,7 +22,6 @@ interface Badge {
 
 /** When a badge is drawn, and for how many days its verdict counts. */
 interface BadgeTime {
-  /** Time at which the badge is drawn. Default: now. */
   readonly now?: Date;
   readonly signing?: { readonly validDays?: number };
 }
@@ -50,10 +49,7 @@ function badgeCounts({ verdict, totals, findings, unselected }: Report): string 
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/**
- * Renders a badge with the verdict and its date as SVG. It says so if the report is older than 90 days. The image loads nothing over the
- * network.
- */
+/** Renders a badge with the verdict and its date as SVG, or with its expiry if the report is too old. */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 

@@ -9,10 +9,7 @@ export interface HarInput {
   readonly evidence: Pick<Evidence, "exchanges">;
 }
 
-/**
- * Renders the exchanges of a run as an HTTP Archive 1.2, which browsers and other tools can show. It is redacted like the evidence. A
- * request without a response has the status 0, and the reason in `_error`. Ends with a line feed.
- */
+/** Renders the exchanges of a run as an HTTP Archive 1.2. A request without a response has the status 0, and the reason in `_error`. */
 export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
 /** Like {@link renderHar}, but in chunks, because an archive with every body may be long. */
@@ -48,8 +45,7 @@ function harEntry(exchange: Exchange, startedMs: number): object {
     // `wait` includes the time of sending, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
-    // Milliseconds by which the target's test clock was ahead of real time. Without this field, rate-limit windows would seem to end
-    // early.
+    // Without this field, which a test clock advances, rate-limit windows would seem to end early.
     ...(clockMs === 0 ? {} : { _clockMs: clockMs }),
   };
 }
@@ -107,7 +103,7 @@ const contentTypeOf = (headers: readonly Header[]): string => headerValue(header
 
 const bodyBytes = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
 
-/** Parses the query of a URL by hand, because the URL class would reject some recorded URLs. Parts that cannot be decoded stay encoded. */
+/** Parses the query of a URL by hand, because the URL class would reject some recorded URLs. */
 function queryParameters(url: string): object[] {
   const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
   return query

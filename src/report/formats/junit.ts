@@ -7,9 +7,7 @@ import type { Report, ReportDocument } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 /**
- * Renders a report as JUnit XML, with a suite for each section and a case for each finding. `<failure>`: the finding fails the run.
- * `<error>`: the harness failed, or the target could not be judged. `<skipped>`: not exercised, or a known failure. `<system-out>` of a
- * passed case: its observation, warning or note.
+ * Renders a report as JUnit XML: a suite for each section, a case for each finding. `<error>`: the harness failed, or nothing was judged.
  */
 export function renderJunit(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
@@ -88,7 +86,6 @@ const xmlLine = (text: string, max = 300): string => escapeForbidden(sanitizeLin
 const escapeForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
-/** An XML element that contains a text or other elements. */
 interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string | number>>;
@@ -101,7 +98,6 @@ const xmlElement = (
   content: XmlElement["content"] = "",
 ): XmlElement => ({ name, attributes, content });
 
-/** Formats an XML document in UTF-8, indented by two spaces, with a line feed at the end. */
 const xmlDocument = (root: XmlElement): string =>
   `${xmlBuilder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, builderNode(root)])}\n`;
 
@@ -116,10 +112,7 @@ const xmlBuilder = new XmlBuilder({
   suppressBooleanAttributes: false,
 });
 
-/**
- * Converts an element to the form that the XML builder takes: an object with the content under the element's name, and the attributes
- * under `:@`.
- */
+/** Converts an element to the form that the XML builder takes. */
 const builderNode = ({ name, attributes, content }: XmlElement): object => ({
   [name]: typeof content !== "string" ? content.map(builderNode) : content === "" ? [] : [{ [textNodeKey]: content }],
   ":@": attributes,

@@ -8,10 +8,7 @@ export const formatText = (text: Text): string =>
     outside: ({ raw, max, isProse }) => (isProse ? markdownProse(raw, max) : markdownCode(raw, max)),
   });
 
-/**
- * Formats a text from outside as inline code on one line, also in table cells. It cannot become markup, a link or a mention: inside code,
- * GitHub and GitLab do not link `@team`, `#12` or addresses.
- */
+/** Formats a text from outside as inline code on one line, which cannot become markup, a link, a mention or a new table cell. */
 export const markdownCode = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);
   // An empty HTML comment after each `@` prevents a link to an email address. It is not visible.
@@ -29,13 +26,10 @@ const renderProse = (text: string): string =>
     )
     .join("");
 
-/** Adds an invisible word joiner after each `@` and `#`, so that GitHub makes no mention and no issue link of them. */
+/** Adds an invisible word joiner after each `@` and `#`, so that GitHub makes no mention and no link to an issue. */
 const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
-/**
- * Escapes every character that Markdown or HTML could take for markup. Escapes a full stop or a colon only where it could be part of a
- * URL.
- */
+/** Escapes every character that Markdown or HTML could take for markup. Full stops and colons only where they may be part of a URL. */
 const escapeMarkup = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 

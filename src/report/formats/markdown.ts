@@ -20,14 +20,11 @@ import { evidenceLines, type FailureContext } from "../terminal/failure-lines.ts
 import { plainTextContext } from "./test-cases.ts";
 import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } from "./markdown-text.ts";
 
-/** Number of broken clauses to show with evidence. Further ones are only named. */
 const maxDetailedClauses = 20;
 const maxTableRows = 30;
 
 /**
- * Renders a report as a Markdown summary for GitHub and GitLab: verdict, broken clauses with evidence and `curl` commands, other
- * findings, and skipped checks. Ends with a line feed.
- *
+ * @Renders a report as a Markdown summary for GitHub and GitLab.
  * @param maxBytes maximum size in UTF-8; blocks at the end that do not fit are left out, and a line says so
  */
 export function renderMarkdown(
@@ -82,7 +79,6 @@ function fixFirstBlocks(report: Report): string[] {
   return [`### ${causesHeading(causes)}`, [...items, ...(further === null ? [] : [`\nAnd ${further}.`])].join("\n")];
 }
 
-/** Formats a section as blocks of Markdown, the heading first. */
 function sectionBlocks({ title, lead, blocks }: Section): string[] {
   const causes = blocks.flatMap((block) =>
     block.kind === "causes" ? block.causes.map((each) => ({ block, each })) : [],
@@ -198,10 +194,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
   return `<sub>agent-hosting-conformance ${markdownCode(suite.version, 40)}, requirement set ${markdownCode(suite.requirements, 40)}, clauses ${markdownCode(suite.clauses, 40)}, started ${markdownCode(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
-/**
- * Joins blocks of Markdown, and leaves out those at the end that do not fit into `maxBytes`. Never cuts a block, because half a block
- * could leave a code fence open.
- */
+/** Joins the blocks that fit into `maxBytes`. Never cuts a block, because half a block could leave a code fence open. */
 function joinBlocksWithin(blocks: readonly string[], maxBytes: number): string {
   const whole = `${blocks.join("\n\n")}\n`;
   if (Buffer.byteLength(whole) <= maxBytes) return whole;

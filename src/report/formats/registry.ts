@@ -30,16 +30,12 @@ export interface FormatParts {
   readonly signing?: StatementSigning;
 }
 
-/**
- * The input that a format needs. `report`: any report is enough. `exchanges`: a run with its evidence. `files`: the evidence files of a
- * run or of load.
- */
+/** The input that a format needs. `exchanges`: a run with its evidence. `files`: the evidence files of a run or of load. */
 export type RequiredInput = "report" | "exchanges" | "files";
 
 export interface ReportFormat {
   /** A short description, shown in the help of the format's flag. */
   readonly says: string;
-  /** File name extension without the dot. */
   readonly extension: string;
   readonly contentType: string;
   readonly source: RequiredInput;
@@ -47,7 +43,7 @@ export interface ReportFormat {
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
-/** Maximum size of a Markdown summary. A GitHub comment holds 65,536 characters; the rest is for text that a pipeline adds. */
+/** Maximum size of a Markdown summary. A GitHub comment holds 65,536 characters, some of them for text of the pipeline. */
 const maxCommentBytes = 65_000;
 
 const jsonFile = { extension: "json", contentType: "application/json" } as const;
@@ -132,8 +128,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // The digest of `report.json` as `serializeReport` writes it. For a saved report, `digests` returns the digest of the file, which
-  // replaces this one.
+  // For a saved report, `digests` has the digest of the file itself, which replaces the first one.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

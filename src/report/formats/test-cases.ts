@@ -11,8 +11,7 @@ import { type FailurePolicy, type KnownFailure, type TestStatus, testStatusesOf 
 import { whyNothingJudged } from "../model/verdict.ts";
 
 /**
- * A test case, for formats that list tests. It stands for a finding, for a target that could not be judged, or for a known failure that
- * no longer occurs (`stale`).
+ * A test case of a format that lists tests: a finding, a target that was not judged, or a known failure that no longer occurs (`stale`).
  */
 export interface TestCase {
   readonly suite: string;
@@ -31,10 +30,7 @@ export interface TestCase {
   readonly finding: ReportFinding | null;
 }
 
-/**
- * Returns the test cases of a report. A target that could not be judged becomes a failed test case, so that a pipeline does not take it
- * for success.
- */
+/** Returns the test cases of a report. A target that was not judged is a failed case, so that a pipeline does not take it for success. */
 export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
   const { report } = document;
   const context = plainTextContext(document);
@@ -161,10 +157,7 @@ export function failureDetails(finding: ReportFinding, context: FailureContext):
   return [...findingLines({ finding, instances: [instances].flat() }, context), ...evidenceLines(finding, context)];
 }
 
-/**
- * Total duration of a finding's exchanges, in milliseconds; 0 without evidence. An exchange may belong to several findings, so the sum of
- * these durations is not that of the run.
- */
+/** Total duration of a finding's exchanges, in milliseconds. Findings may share exchanges, so the sum is not that of the run. */
 export function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
   const { exchanges } = recorded();
   return evidence.reduce((sum, id) => {

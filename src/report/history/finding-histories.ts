@@ -7,16 +7,12 @@ export interface OpenFailure {
   readonly finding: NightFinding;
   /** Start of the first night in the current series of failures, ISO 8601. */
   readonly since: string;
-  /** Number of nights in the series that judged the check. */
   readonly nights: number;
   /** Whether the series begins with the first night of the history, so that the failure may be older. */
   readonly isOlder: boolean;
 }
 
-/**
- * Returns the findings that were broken on the last night, each with the first night of its failure. Nights that did not judge a check do
- * not count.
- */
+/** Returns the findings that were broken on the last night, each with the first night of its failure. */
 export function openFailures(nights: readonly Night[]): OpenFailure[] {
   const last = nights.at(-1);
   if (last === undefined) return [];

@@ -2,9 +2,7 @@ import { trialIdText, type Night, type NightLoad, timesCaveat } from "./night.ts
 import type { TrialId } from "../model/load-results.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
-/**
- * Latency metrics that are compared between nights. Higher percentiles are only shown: of a few hundred requests, they are mostly noise.
- */
+/** Latency metrics that are compared between nights. Higher percentiles of a few hundred requests are mostly noise. */
 export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as const;
 export type MetricName = (typeof metricNames)[number];
 
@@ -15,7 +13,6 @@ export interface LatencyPoint {
   readonly value: number;
 }
 
-/** Minimum number of requests for a meaningful percentile. */
 const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
 /** Returns a metric of a load run in milliseconds; `null` if the run's times are not valid, or it has too few requests. */
@@ -26,7 +23,7 @@ export function latencyOf(run: NightLoad, metric: MetricName): number | null {
   return metric === "admitted p90" ? latency.p90 : latency.p50;
 }
 
-/** Runs that are closer together than this count as one night. They share the state of the machine, so they are not independent samples. */
+/** Runs that are closer together than this count as one night, because they share the state of the machine. */
 const sameNightMs = 6 * 3_600_000;
 
 /** The runs of one load trial (a scenario on a tier by an engine), night by night. */

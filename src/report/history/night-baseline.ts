@@ -3,7 +3,6 @@ import { isExercised, type ReportDocument } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import type { Night, NightFinding } from "./night.ts";
 
-/** Number of earlier nights in which to search for the latest result of a check. */
 const lookbackNights = 14;
 
 /** Converts a night to a report without load metrics, so that two nights can be compared like two reports. */
@@ -35,11 +34,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the report to compare a night with. It has, for each check of the night, the latest earlier finding that judged the check. A
- * check that is skipped or missing counts as lost only on the second such night in a row, and only if the two nights before exercised it.
- * So one night with an exhausted rate limit is not reported.
- *
- * @returns `null` for the first night, and for a night on which nothing could be judged
+ * Returns the report to compare a night with: for each check, the latest earlier finding that judged it. A check counts as lost only on the
+ * second night in a row without it, so that one night with an exhausted rate limit is not reported. `null` if there is nothing to compare.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -74,7 +70,7 @@ const lostFindings = (
 /** Returns the finding with a key on an earlier night. `nightsBefore` is 0 for the night before tonight. */
 type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
 
-/** Creates a function that looks up findings. Indexes a night only when it is needed, because most look-ups need only the last night. */
+/** Creates a function that looks up findings. Indexes only the nights that are needed, mostly just the last. */
 function createFindingLookup(newestFirst: readonly Night[]): FindingOnNight {
   const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
   return (at, key) => {

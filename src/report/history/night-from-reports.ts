@@ -16,7 +16,6 @@ import {
 export interface NightReports {
   readonly id: string;
   readonly run: Report;
-  /** The load report; `null` if no load was sent. */
   readonly load: Report | null;
   /** The reason why the load could not be sent; `null` if it was sent, or none was requested. */
   readonly loadEnd?: RunEnd | null;
@@ -77,10 +76,7 @@ const loadProblem = (end: RunEnd | null): string | undefined =>
 
 const maxTextCharacters = 300;
 
-/**
- * Removes the texts of a finding that later nights do not compare. Keeps expected and actual of a broken finding, expected of a passed
- * one, and expected and reason of any other.
- */
+/** Removes the texts of a finding that later nights do not compare. */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
   const texts = Object.entries(kept).flatMap(([name, text]) =>

@@ -37,7 +37,6 @@ const reportedRegressionSchema = z.object({
   instance: z.string().nullable(),
 });
 
-/** A lasting change of a latency. */
 const latencyShiftSchema = z.object({
   scenario: loadRunShape.scenario,
   tier: loadRunShape.tier,
@@ -50,14 +49,11 @@ const latencyShiftSchema = z.object({
   isMs: msSchema,
   /** Start of the first night with the new latency. */
   since: z.iso.datetime(),
-  /** Whether the change is part of a slow-down that an earlier night reported. It is then not reported again. */
+  /** Whether the change is part of a slow-down that an earlier night reported. */
   isKnown: z.boolean(),
 });
 
-/**
- * A nightly run as a history keeps it: a shortened report of run and load, and the changes that the night reported. Secrets are redacted,
- * as in the report.
- */
+/** A nightly run as a history keeps it: a shortened report of run and load, and the changes that the night reported. */
 export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, upcoming: true, created: true, untestable: true, load: true })
   .extend({
@@ -68,7 +64,7 @@ export const nightSchema = reportSchema
     load: z.array(nightLoadSchema),
     /** Second runs of load trials that looked worse than on earlier nights. */
     second: z.array(nightLoadSchema),
-    /** Regressions and latency changes that the night reported. They are kept so that the next night does not report them again. */
+    /** Changes that the night reported, and that the next night must not report again. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
   });
 
@@ -80,17 +76,13 @@ export type ReportedChanges = Night["reported"];
 
 /** A file of a history that cannot be read or trusted. */
 export interface DamagedNight {
-  /**
-   * `contradictory`: the totals or the verdict in the file do not follow from its findings. Absent: the file is unusable for another
-   * reason, which `problem` says.
-   */
+  /** `contradictory`: totals or verdict do not follow from the findings. Absent: `problem` says why the file is unusable. */
   readonly kind?: "contradictory";
   readonly file: string;
   readonly problem: string;
 }
 
 export interface NightHistory {
-  /** The usable nights, oldest first. */
   readonly nights: readonly Night[];
   readonly damaged: readonly DamagedNight[];
 }
@@ -143,10 +135,7 @@ function upgradeFinding({ says, ...row }: z.infer<typeof findingV1Schema>): Nigh
   return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/**
- * Converts a load run of version 0.1. That version repeated the reason for invalid counts in `times`. So `times` is about the pace only if
- * the counts are valid.
- */
+/** Converts a load run of version 0.1, which repeated the reason for invalid counts in `times`. */
 const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loadV1Schema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

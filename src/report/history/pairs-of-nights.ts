@@ -2,7 +2,6 @@ import type { Night } from "./night.ts";
 
 /** How many pairs of request properties one night combined in a request. */
 export interface PairsOfNight {
-  /** Start of the night. */
   readonly started: string;
   /** Seed of the night's generated requests; `null` if it was not recorded. */
   readonly seed: number | null;
@@ -16,21 +15,15 @@ export interface PairsOfNight {
 /** How many pairs of request properties the nights of a history combined, in total and night by night. */
 export interface PairsOfNights {
   readonly total: number;
-  /** Number of pairs that at least one night combined. */
   readonly seen: number;
-  /** The nights, oldest first. Leaves out nights without pairs, and nights whose suite had other pairs than the last night's. */
+  /** The nights, oldest first. Leaves out nights without pairs, and those whose suite had other pairs than the last night's. */
   readonly nights: readonly PairsOfNight[];
-  /**
-   * Lines of the target file, or flags, that would enable the pairs which the last night lacks. Sorted by the number of pairs, largest
-   * first.
-   */
+  /** Lines of the target file, or flags, that would enable the pairs which the last night lacks. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
 /**
- * Counts the pairs of request properties that occurred together in some request of these nights, night by night and in total. The total
- * grows, because each night draws other requests. Returns `null` if no night recorded its pairs.
- *
+ * @Counts the pairs of request properties that these nights combined in some request; `null` if no night recorded them.
  * @param nights oldest first
  */
 export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
@@ -49,7 +42,7 @@ export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
   return { total, seen: countBits(union), nights: rows, cut };
 }
 
-/** Decodes a bitmap of `total` bits. The file may be damaged: missing bytes count as zero, and surplus bits are dropped. */
+/** Decodes a bitmap of `total` bits from a file that may be damaged: missing bytes count as zero. */
 function decodeBitmap(base64: string, total: number): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(total / 8));
   bytes.set(Buffer.from(base64, "base64").subarray(0, bytes.length));

@@ -33,10 +33,7 @@ const lineColours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 
 const maxTerminalLines = 30;
 
-/**
- * Renders the result of a nightly run for the terminal: verdict, broken findings with the first night of each, and changes. Ends with a
- * line feed.
- */
+/** Renders the result of a nightly run for the terminal: verdict, broken findings and changes. */
 export function renderNightTerminal(
   judgement: NightJudgement,
   night: Night,

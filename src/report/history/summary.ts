@@ -89,10 +89,7 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
 
-/**
- * Returns a status for the night. `bad`: a must clause is broken, or something became worse. `unsure`: the run was incomplete, or judged
- * nothing. `good`: anything else.
- */
+/** Returns a status for the night. `bad`: a must clause is broken, or something became worse. `unsure`: incomplete, or nothing judged. */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (hasNewRegression(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
@@ -100,10 +97,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
     : "good";
 }
 
-/**
- * Formats the verdict of a night, and the failures behind it: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1
- * regression`.
- */
+/** Formats the verdict of a night and its failures: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
   // A clause is named once, by the failure that has lasted longest.
@@ -173,10 +167,7 @@ export function groupByLoad(
   );
 }
 
-/**
- * Describes the latency changes of one load trial in a sentence without a full stop: all metrics, and the first night with the new
- * latency.
- */
+/** Describes the latency changes of one load trial, and the first night with the new latency. */
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map(
     ({ figure, wasMs, isMs }) => `, ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`,

@@ -9,10 +9,7 @@ export interface Html {
 /** A value to insert into an {@link html} template: text, which is escaped; HTML, which is not; a list of these; or nothing. */
 export type HtmlContent = string | number | Html | null | false | readonly HtmlContent[];
 
-/**
- * Creates HTML from a template. Inserted text is escaped, so it is safe between tags and in double-quoted attributes, but not as the name
- * of an attribute. The template's own indentation is removed; inserted content keeps its indentation.
- */
+/** Creates HTML from a template without its indentation. Inserted text is escaped: safe between tags and in double-quoted attributes. */
 export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent[]): Html {
   return htmlFromSource(
     removeIndentation(parts).reduce((before, part, at) => before + contentSource(holes[at - 1] ?? null) + part),

@@ -8,16 +8,12 @@ export interface PageContent {
   readonly body: Html;
   /** Style sheets that follow the base style. Elements have no style attributes: the Content-Security-Policy forbids them. */
   readonly styles?: readonly string[];
-  /** Default: the page has no script. */
   readonly script?: string;
   /** Path of an Atom feed that belongs to the page. */
   readonly feed?: string;
 }
 
-/**
- * Renders an HTML page. Its Content-Security-Policy allows only this style and this script, by their hashes. Therefore nothing may be
- * added inside their tags, not even a space.
- */
+/** Renders an HTML page. Its Content-Security-Policy has hashes of style and script, so nothing may be added inside their tags. */
 export function renderPage({ title, body, styles = [], script = "", feed }: PageContent): string {
   const style = [baseStyle, ...styles].join("\n");
   return [
@@ -55,10 +51,7 @@ const contentSecurityPolicy = (style: string, script: string): string =>
 
 const cspHash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/**
- * Styles that all pages share: colours for light, dark and print; type, links, focus, tables, badges and cards. `elements.ts` creates the
- * elements with these classes.
- */
+/** Styles that all pages share, in light, dark and print. `elements.ts` creates the elements with these classes. */
 const baseStyle = `
 :root {
   color-scheme: light dark;

@@ -1,7 +1,4 @@
-/**
- * The script of a report's page. It filters, searches and copies, and it opens collapsed details if a link leads to them. Nothing is
- * missing without it. It never writes markup into the page.
- */
+/** The script of a report's page: filters, search, copying, and links into collapsed details. It never writes markup into the page. */
 export const reportScript = String.raw`(() => {
 "use strict";
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -75,10 +75,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/**
- * Returns the probable causes of failures, for the list of what to fix first. Empty if only one clause failed, because every format shows
- * that clause first anyway.
- */
+/** Returns the causes of failures to fix first. Empty if only one clause failed, because every format shows that clause first anyway. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
@@ -87,7 +84,6 @@ export function causesToFix({ findings }: Pick<Report, "findings">): FailureCaus
 const outcomeRank = ({ broken: [{ outcome }] }: FailureCause): number => brokenOutcomes.indexOf(outcome);
 const harmRank = ({ broken }: FailureCause): number => Math.min(...broken.map(({ group }) => clientRank(group.clause)));
 
-/** Returns a text that is equal for broken clauses with the same probable cause. */
 function probableCauseKey({ group }: BrokenClause): string {
   const { finding } = group.distinctFindings[0];
   const endpoints = endpointsAcceptingInvalidKeys(finding);

@@ -13,8 +13,7 @@ type ConsistentParts = Pick<Report, "totals" | "verdict" | "unselected" | "stopp
 };
 
 /**
- * Returns how a report contradicts itself: its totals or its verdict do not follow from its findings. `null` if they do.
- *
+ * @Returns how totals or verdict of a report do not follow from its findings; `null` if they do.
  * @param isLoadInvalid whether a load run of the report is invalid
  */
 export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false): string | null {

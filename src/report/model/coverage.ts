@@ -14,8 +14,7 @@ import {
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * The coverage of one kind of message, such as responses of an endpoint with one status, requests with one kind of key, or stream events
- * with one name.
+ * The coverage of one kind of message, such as responses of an endpoint with one status.
  *
  * - `checked`: how many messages were checked, and how many broke a clause.
  * - `within reach`: none was observed; `needs` names the setup that would cause one.
@@ -88,10 +87,7 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/**
- * Whether a column is a status, such as `200`. Load checks also have `429 minute` (a refusal by the minute limit) and `all` (responses
- * that a long load only counts).
- */
+/** Whether a column is a status, such as `200`. Load also has `429 minute` (refused by the minute limit) and `all` (only counted). */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));

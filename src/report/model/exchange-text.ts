@@ -14,10 +14,7 @@ export interface MessageBounds {
 
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
-/**
- * Formats an exchange as lines, like `curl -v`. `> ` marks the request, `< ` the response, and `* ` notes of the harness. So a text of
- * the target cannot pass for the harness's own words.
- */
+/** Formats an exchange as lines, like `curl -v`. A sign before each line tells the target's text from notes of the harness (`*`). */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const limits = { ...defaultBounds, ...bounds };
   const sent = [
@@ -46,7 +43,6 @@ const lineMarker =
 const wireLine = (text: string): MessageLine => ({ text, isNote: false });
 const noteLine = (text: string): MessageLine => ({ text, isNote: true });
 
-/** Formats headers and body of a message, within the limits. */
 function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): MessageLine[] {
   const first = headers.slice(0, bounds.headers);
   const rest = headers.length - first.length;

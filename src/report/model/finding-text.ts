@@ -40,10 +40,7 @@ export function breachText({ expected = "", actual, reason = "", where }: Report
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where))}`;
 }
 
-/**
- * Says what happened so that it reads on after "expected …;". A share, such as "on 9 of 12 responses: …", stands without "got", which would
- * read as if these were the good ones.
- */
+/** Says what happened so that it reads on after "expected …;". A share of broken responses stands without "got". */
 function happened(actual: string): string {
   const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
   if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;

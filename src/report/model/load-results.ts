@@ -41,11 +41,11 @@ const runSchema = z
     }),
     /** Requests per second over the whole duration, including pauses. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
-    /** Latencies by outcome of the request. `admitted` is `null` if no request was admitted, and `refused` if none was refused. */
+    /** Latencies by outcome of the request; `null` if none had the outcome. */
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
       .describe("From sending to the head of the response."),
-    /** Counts and times of streams; `null` if no stream was opened. `longestGapMs` is `null` if the engine does not measure it. */
+    /** Counts and times of streams; `null` if no stream was opened, or the engine does not measure the longest gap. */
     streams: z
       .object({ count, firstEventMs: spreadSchema.nullable(), longestGapMs: spreadSchema.nullable() })
       .describe("Time to the first event of each stream, and longest time between two events.")
@@ -104,10 +104,7 @@ export const loadSuitePrefix = "Load: ";
 /** The field `suite` of a load finding, such as `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${loadSuitePrefix}${scenario}`;
 
-/**
- * Returns a sentence that names the first load trial with invalid measurements, and the number of others. Ignores interrupted trials.
- * `null` if there is none.
- */
+/** Names the first load trial with invalid measurements, and the number of others; `null` if there is none. Ignores interrupted trials. */
 export function describeInvalidTrials({ load }: { readonly load?: LoadResults }): string | null {
   const [first, ...others] = (load?.runs ?? []).filter(
     ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",

@@ -75,7 +75,6 @@ const formatPercentiles = (latency: Percentiles | null): string =>
 
 const formatMs = (ms: number): string => (ms < 10 ? ms.toFixed(1) : formatNumber(Math.round(ms)));
 
-/** Builds a table with a row for each load run. The last column is its result. */
 function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[]): Section {
   const result: RunColumn = { head: "result", align: "left", cellOf: (run) => loadRunResult(run, findings) };
   const columns = [...runColumns, result];
@@ -150,7 +149,6 @@ export function loadRunFacts(run: LoadRun): LabelledValue[] {
   return values.flatMap(([label, value]) => (value === null ? [] : [fact(label, outsideProse(value, 500))]));
 }
 
-/** Maximum number of agents in the table. */
 const maxAgents = 8;
 
 /** The table of streaming quality, by agent. */

@@ -11,7 +11,6 @@ import { cell, type LabelledValue, type Section, textColumns } from "./section.t
 import { own } from "./text.ts";
 import { unexercisedMusts, whyProfileLeftOut, failedClauses, decideVerdict, verdictTones } from "./verdict.ts";
 
-/** The parts of a report from which the verdicts of its profiles follow. */
 type ProfileInput = Pick<
   Report,
   "findings" | "selection" | "suite" | "target" | "verdict" | "stopped" | "party" | "load" | "recording"
@@ -40,7 +39,6 @@ function profileResultOf(profile: Profile, report: ProfileInput): ProfileResult 
   return { profile, verdict, musts: musts.length, exercised: count, broken };
 }
 
-/** The must clauses of a profile that a check can exercise. */
 const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   clauseIds.filter((id) => {
     const { level, since, untestable } = clauseOf(id);
@@ -49,8 +47,7 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns a finding as it counts for a profile; empty if it does not count. A broken `core` clause about every endpoint counts as broken
- * only for profiles at whose endpoints it is broken. For `core` itself, it otherwise counts as passed.
+ * Returns a finding as it counts for a profile. A `core` clause about every endpoint is broken only for profiles at whose endpoints it is.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);

@@ -74,7 +74,7 @@ function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Fills in the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */
+/** Fills in the field `load` of load findings. Earlier versions wrote it only into `suite` and `instance`. */
 function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {

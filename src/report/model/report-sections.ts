@@ -32,10 +32,7 @@ import {
 } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
-/**
- * Builds the sections that every format renders. The verdict and the broken clauses are not among them, because they have models of their
- * own. Leaves out empty sections.
- */
+/** Builds the sections that every format renders. Verdict and broken clauses have models of their own. */
 export function reportSections(report: Report): Section[] {
   const sections = [
     errorsSection(report),
@@ -111,7 +108,7 @@ function recordingFacts({ file, format, exchanges, keys, counted, leftOut, gaps 
   ];
 }
 
-/** Builds the table of counts: clauses, and findings by outcome, for each section of the document and in total. Empty for a load report. */
+/** Builds the table of counts for each section of the document and in total. Empty for a load report. */
 function countsSection({ findings, load }: Report): Section {
   const shown = outcomes.filter((outcome) => outcome !== "error" || countFindings(findings, outcome) > 0);
   const isDroppable = (outcome: Outcome): boolean =>
@@ -237,7 +234,6 @@ function readingRow(members: ClauseFindings): TableCell[] {
   ];
 }
 
-/** Lists how the target behaves where the document is silent. */
 function observationsSection({ findings }: Report): Section {
   const observed = findings.filter(({ outcome }) => outcome === "observed");
   const rows = observed.map((finding) => {
@@ -258,7 +254,6 @@ function observationsSection({ findings }: Report): Section {
   };
 }
 
-/** Lists the resources that the run left on the target. */
 function createdSection({ created }: Report): Section {
   const kinds = createdKinds.flatMap((kind) => {
     const count = created.filter((each) => each.kind === kind).length;

@@ -23,16 +23,10 @@ export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped
 export type Outcome = (typeof outcomes)[number];
 
 export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
-/**
- * The verdict on a target. `partial`: nothing is broken, but some must clause was not exercised. `incomplete`: the run was stopped early.
- * `unreachable`: the target does not respond, is another API, or refuses the key.
- */
+/** The verdict on a target. `partial`: nothing broken, but some must clause not exercised. `unreachable`: it could not be judged at all. */
 export type Verdict = (typeof verdicts)[number];
 
-/**
- * Levels of findings. `load`: a load scenario's own demand, which no clause states. If it is not met, the run fails, but no clause is
- * broken.
- */
+/** Levels of findings. `load`: a load scenario's own demand, which no clause states. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -250,7 +244,6 @@ export const reportSchema = z
     target: z.object({
       name: z.string(),
       baseUrl: z.string(),
-      /** A hash of the base URL and the `Server` header. */
       fingerprint: z.string().describe("Hash of what identifies the deployment."),
       tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
       roles: z
@@ -369,8 +362,7 @@ export type UntestableRow = DeepReadonly<z.infer<typeof untestableSchema>>;
 export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 
 /**
- * A report with its evidence. Every renderer takes this. All secrets are redacted, including those of webhooks. Control characters are
- * not escaped yet: each renderer escapes them for its own format.
+ * A report with its evidence, which every renderer takes. Secrets are redacted; each renderer escapes control characters for its format.
  */
 export interface ReportDocument {
   readonly report: Report;

@@ -23,10 +23,7 @@ export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "sinc
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/**
- * Returns the earlier check that a check repeats for newer requests (as `INV-3/in requests of 1.1` does); `null` if it repeats none. Such
- * a check has a finding only if it judged further cases, and only if the earlier check holds.
- */
+/** Returns the earlier check that a check repeats for newer requests (as `INV-3/in requests of 1.1` does); `null` if it repeats none. */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
@@ -83,10 +80,7 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
   };
 }
 
-/**
- * Builds the section on checks that only a later requirement set has: their number, and the findings that would be broken. They do not
- * count for the verdict.
- */
+/** Builds the section on checks that only a later requirement set has. They do not count for the verdict. */
 export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upcoming">): Section {
   const counts = outcomes.flatMap((outcome) => {
     const count = upcoming.filter((each) => each.outcome === outcome).length;

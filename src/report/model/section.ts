@@ -24,7 +24,6 @@ export type SectionName =
 export interface Section {
   readonly name: SectionName;
   readonly title: string;
-  /** An explanation of the section, in a sentence or two. */
   readonly lead?: Text;
   /** The section in one line, for formats with little room. Absent: these formats show the blocks. */
   readonly summary?: Text;
@@ -47,10 +46,7 @@ export interface TableBlock {
 export interface TableBlockColumn {
   readonly head: string;
   readonly align: "left" | "right";
-  /**
-   * Order in which columns are left out if there is too little room: the highest rank goes first. A column without a rank is always
-   * shown.
-   */
+  /** Order in which columns are left out if there is too little room: the highest first. Absent: never. */
   readonly dropRank?: number;
 }
 

@@ -30,7 +30,6 @@ export const streamingSchema = z
 
 export type AgentStreaming = DeepReadonly<z.infer<typeof agentStreamingSchema>>;
 
-/** The times and the content of one stream. */
 interface StreamTimes {
   readonly agent: string;
   readonly firstContentMs: number;
@@ -42,17 +41,13 @@ interface StreamTimes {
   readonly isLump: boolean;
 }
 
-/** A stream counts as a lump (all chunks come at once, at the end) only if it has at least this many chunks. */
+/** A stream counts as a lump (all chunks come at once, at the end) only with at least this many chunks. */
 const minLumpChunks = 5;
 /** A stream counts as a lump only if its last chunk comes at least this many milliseconds after the request. */
 const minLumpMs = 200;
-/**
- * A stream counts as a lump only if the time between its first and last chunk is at most this share of the whole time since the request.
- */
+/** A stream counts as a lump only if its chunks come within at most this share of the time since the request. */
 const maxLumpShare = 0.05;
-/**
- * Minimum time from the first chunk to the last for computing a rate. In a shorter time, the rate shows only the resolution of the timer.
- */
+/** Minimum time from the first chunk to the last for a rate. In a shorter time, the rate shows only the resolution of the timer. */
 const minRateMs = 20;
 
 /** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */
@@ -93,7 +88,7 @@ function streamTimesOf(exchange: Exchange): StreamTimes | null {
   };
 }
 
-/** Whether a request sets the pace of a stream, or asks for only a part of it. The times of such a stream show nothing about the agent. */
+/** Whether a request sets the pace of a stream, or asks for a part of it. Its times show nothing about the agent. */
 const isPaced = ({ request }: Exchange): boolean =>
   ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
 

@@ -1,7 +1,4 @@
-/**
- * A text that marks which parts are the harness's own words, and which come from a target or a person. Only a renderer turns it into a
- * string, and escapes the outside parts for its format.
- */
+/** A text that tells the harness's own words from those of a target or a person. A renderer escapes the latter for its format. */
 export interface Text {
   readonly parts: readonly TextPart[];
 }
@@ -23,9 +20,7 @@ interface OutsidePart {
   readonly isProse: boolean;
 }
 
-/**
- * A value to insert into a {@link text} template. Strings are not allowed, so that a target's text cannot pass for words of the harness.
- */
+/** A value to insert into a {@link text} template. No strings, so that a target's text cannot pass for words of the harness. */
 type TextContent = Text | number | readonly Text[];
 
 /** Creates a text from a template, whose fixed parts are words of the harness. An inserted list of texts is joined by commas. */

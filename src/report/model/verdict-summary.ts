@@ -110,7 +110,7 @@ function unexercisedNamedTexts(report: Report): Text[] {
   ];
 }
 
-/** Returns a text with the demands of load scenarios (findings of level `load`) that were not met. They fail the run, but break no clause. */
+/** Names the demands of load scenarios that were not met. They fail the run, but break no clause. */
 function unmetDemands({ findings }: Report): Text[] {
   const unmet = failedClauses(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

@@ -30,10 +30,7 @@ export const outcomesWorstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/**
- * Returns the worst outcome of each clause, in the order of the findings. A clause about pairs of request properties does not pass if one
- * of the pairs was not tried.
- */
+/** Returns the worst outcome of each clause. A clause does not pass if a pair of request properties within its reach was not tried. */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
@@ -66,13 +63,9 @@ export const failedClauses = (findings: readonly ReportFinding[]): string[] =>
 
 const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">): boolean => unseenPairs > 0;
 
-/** The parts of a finding from which a verdict follows. */
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
-/**
- * Returns the must clauses that no finding exercised: the check was skipped, unselected or hit by an error of the harness. A clause about
- * pairs of request properties also counts if one of the pairs was not tried. Leaves out clauses that do not concern the target.
- */
+/** Returns the must clauses that no finding exercised, or of which a pair of request properties was not tried. */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -99,10 +92,7 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
     return profile === null || whyProfileLeftOut(profile, report) === null;
   });
 
-/**
- * Returns findings that were not exercised although `--only` names their must or should clause, or a check of it, by its exact id.
- * Returns one for each id. A glob or the title of a suite does not count as naming.
- */
+/** Returns a finding for each id that `--only` names, of a must or should clause or its check, and that was not exercised. */
 export function unexercisedNamedFindings({
   findings,
   selection,
@@ -118,8 +108,7 @@ export function unexercisedNamedFindings({
 }
 
 /**
- * Returns the verdict on the findings of a run. A load scenario's unmet demand fails the run, but does not change the verdict.
- *
+ * @Returns the verdict on the findings of a run.
  * @param stopped why the run ended early; `null` if it did not
  * @param unselected must clauses that the selection left out; if there are any, the verdict is at best `partial`
  */
@@ -170,11 +159,7 @@ export const verdictMarks: Readonly<Record<Verdict, string>> = {
 /** How a run ended: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
-/**
- * Returns how a run ended.
- *
- * @param why why the run was stopped early; `null` if it was not
- */
+/** Returns how a run ended, from the reason why it was stopped early. */
 export const runEndFromReason = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
@@ -182,7 +167,6 @@ export const runEndFromReason = (why: string | null): RunEnd =>
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFromReason(stopped ?? null);
 
-/** The facts from which the verdict of a report follows. */
 interface VerdictInput {
   readonly findings: readonly JudgedFinding[];
   readonly end: RunEnd;
@@ -211,7 +195,6 @@ export const whyNothingJudged = ({
   verdict === "unreachable" || (stopped !== undefined && !findings.some(isExercised)) ? (stopped ?? "") : null;
 
 export interface ExitOptions {
-  /** Whether a warning fails the run. */
   readonly strict: boolean;
   /** Whether a must clause of an offered and selected profile fails the run if it was not exercised. */
   readonly complete: boolean;

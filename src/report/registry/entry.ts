@@ -4,7 +4,6 @@ import type { Statement, StatementProfile } from "../statement/statement-schema.
 
 /** A verified statement in a registry. */
 export interface RegistryEntry {
-  /** Name of the vendor's folder. */
   readonly folder: string;
   /** Name of the statement's file, without `.json`. */
   readonly version: string;
@@ -22,7 +21,6 @@ export interface RegistryEntry {
   /** Version of the newest statement of the same kind about the same deployment; `null` if this one is the newest. */
   readonly newer: string | null;
   readonly hasReport: boolean;
-  /** SHA-256 of the statement's file. */
   readonly sha256: string;
 }
 

@@ -8,12 +8,9 @@ export const feedFileName = "feed.xml";
 /** The element of the feed by which the command recognizes a site that it may replace. */
 export const feedGenerator = html`<generator>agent-hosting-conformance registry</generator>`;
 
-/** Entries of the feed. */
 const maxEntries = 50;
 
-/**
- * Renders the Atom feed (RFC 4287) of a registry, the newest run first. Without the address of the site, its links are relative to the feed.
- */
+/** Renders the Atom feed (RFC 4287) of a registry, the newest run first. Without an address of the site, links are relative. */
 export function renderRegistryFeed({ entries, url, now }: Registry): string {
   const newest = entries.toSorted((one, other) => Date.parse(finishedOf(other)) - Date.parse(finishedOf(one)));
   const [first] = newest;

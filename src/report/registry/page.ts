@@ -170,9 +170,7 @@ header.wide { padding-block: 2rem 0; }
 }
 `;
 
-/**
- * The script of the index: search, sort, and a button that hides what does not count any more. Without scripts, the page shows every row.
- */
+/** The script of the index: search, sort, and a button that hides what no longer counts. */
 export const pageScript = `
 const table = document.querySelector(".registry");
 const body = table.tBodies[0];

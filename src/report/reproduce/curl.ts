@@ -15,20 +15,13 @@ export interface CurlOptions {
 /** Shell variable to which the commands assign the secret of a webhook. */
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/**
- * Returns a function that finds the shell variable of a key. The target file may name the variable; otherwise {@link shellVariableOfKey}
- * gives it.
- */
+/** Returns a function that finds the shell variable of a key: the one that the target file names, or {@link shellVariableOfKey}. */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
-/**
- * Returns the shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. A run with a single key
- * uses the variable that `conformance run` reads. Returns `undefined` for a fragment of a key, and for a name that gives no valid
- * variable.
- */
+/** Returns the shell variable of a key in commands, such as `PRO_KEY` for `pro`; `undefined` for a fragment of a key or an odd name. */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
   if (name === "webhook secret") return webhookSecretVariable;
@@ -40,12 +33,11 @@ export function shellVariableOfKey(name: string): string | undefined {
 /** Shell variable with the user and the password of the proxy, as `user:password`. */
 const proxyUserVariable: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
 
-/** Maximum size of a body that is written into the command itself. */
 const maxInlineBytes = 4096;
 
 /**
- * Returns a bash or zsh command that sends a recorded request again. Each `[redacted NAME]` becomes the shell variable of that key,
- * without its last character if the key was sent so. Returns a shell comment if the request's body was not recorded completely.
+ * Returns a bash or zsh command that sends a recorded request again, with a shell variable for each redacted key. It is a comment if the
+ * request's body was not recorded completely.
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
@@ -80,10 +72,7 @@ function curlFlags({ request, answer }: Exchange): string[] {
   ];
 }
 
-/**
- * Returns the flags for proxy, CA certificates and client certificate. With `--noproxy ''`, curl uses the proxy even if `NO_PROXY` names
- * the host.
- */
+/** Returns the flags for proxy and certificates. With `--noproxy ''`, curl uses the proxy even if `NO_PROXY` names the host. */
 function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
@@ -100,7 +89,7 @@ function methodFlags({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** Returns the headers for `curl -H`: those that were recorded, and empty ones for headers that curl would otherwise add by itself. */
+/** Returns the headers for `curl -H`: the recorded ones, and empty ones for those that curl would add by itself. */
 function curlHeaders({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => headerValues(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;

@@ -24,9 +24,8 @@ export interface EvidenceContext extends CurlOptions {
   readonly recorded: () => MessagesById;
   /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
-  /** Returns commands that send the load of a finding again. */
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /** Whether recorded requests can be sent again. In a report on a client they cannot: they went to a reference server that has ended. */
+  /** Whether recorded requests can be sent again. Those of a client cannot: its reference server has ended. */
   readonly canSend: boolean;
 }
 
@@ -117,9 +116,8 @@ export function findingEvidence(
 const maxRepeatedRequests = 2;
 
 /**
- * Returns commands that cause a similar webhook delivery. They create the webhook, and repeat the first two requests that the finding
- * names. If the signature was wrong, one more command computes the right one for the recorded body.
- *
+ * @Returns commands that create the webhook and repeat the first two requests that the finding names. If the signature was wrong, one more
+ * computes the right one.
  * @param named exchanges that the finding names
  */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
@@ -132,7 +130,6 @@ export function deliveryCommands(delivery: Delivery, named: readonly Exchange[],
   ];
 }
 
-/** Finds the request that created the webhook of a delivery. */
 function findCreation({ request }: Delivery, exchanges: MessagesById["exchanges"]): Exchange | undefined {
   const address = webhookPathOf(request.url);
   return exchanges.values().find((exchange) => {

@@ -7,16 +7,10 @@ import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { z } from "zod";
 
-/**
- * Name of the field with the expiry date and the conformance statement, for which the in-toto predicate "test result" has no field.
- * in-toto requires a URI as the name of such a field.
- */
+/** Field with the statement and its expiry date, which the in-toto predicate "test result" lacks. Its name has to be a URI. */
 const statementField = "urn:agent-hosting-conformance:statement:1";
 
-/**
- * Algorithms of digests with which a signer may name a deployed image, package or commit. Each number is the length of the digest in hex
- * digits.
- */
+/** Algorithms of digests of a deployed image, package or commit, with the length in hex digits. */
 export const subjectAlgorithms = { sha256: 64, sha512: 128, gitCommit: 40 } as const;
 
 const subjectSchema = z.strictObject({
@@ -24,9 +18,7 @@ const subjectSchema = z.strictObject({
   digest: z.record(z.string(), z.string().regex(/^[0-9a-f]+$/, "must be lower-case hex digits")),
 });
 
-/**
- * A thing that a signed statement is about, by name and digest: the deployment itself, or an image, package or commit that was deployed.
- */
+/** A thing that a signed statement is about: the deployment itself, or an image, package or commit that was deployed. */
 export type Subject = z.infer<typeof subjectSchema>;
 
 const inTotoResults = {
@@ -62,7 +54,6 @@ export type Attestation = z.infer<typeof attestationSchema>;
 
 /** The parts of a signed statement that do not come from the report: its signer adds them. */
 export interface AttestationParts {
-  /** Deployed images, packages and commits. */
   readonly subjects: readonly Subject[];
   /** Time after which nobody should rely on the statement, ISO 8601. */
   readonly expires: string;

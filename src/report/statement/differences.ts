@@ -6,10 +6,7 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 
-/**
- * Lists the differences between a published statement and one made from the report, each on one line. A line names evidence by its file,
- * exceptions and clauses by their ids, and anything else by its field.
- */
+/** Lists the differences between a published statement and one made from the report, each on one line. */
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
   return [
@@ -23,7 +20,7 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/** Returns the fields that are compared as a whole. An old statement names no requirement set: it was judged by the first set. */
+/** Returns the fields that are compared as a whole. An old statement, which names no requirement set, has the first. */
 const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
@@ -32,8 +29,7 @@ const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   );
 
 /**
- * Lists the differences between two values, each on one line. Compares objects field by field, and lists of equal length item by item.
- *
+ * @Lists the differences between two values, field by field or item by item.
  * @param words words to print before the first and before the second value
  */
 export function differencesIn(
@@ -108,12 +104,8 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 
 /** Differences between a report and a new judgement of its evidence. */
 export interface JudgementDifferences {
-  /** A sentence for each difference. */
   readonly differences: readonly string[];
-  /**
-   * Findings that only the new judgement has, such as `SSE-10 (note)`. They do not count as differences: the run may not have selected
-   * their checks, and no verdict depends on them.
-   */
+  /** Findings that only the new judgement has, such as `SSE-10 (note)`. No verdict depends on them, so they do not count. */
   readonly leftOut: readonly string[];
 }
 
@@ -145,13 +137,9 @@ export function rejudgeDifferences(
   };
 }
 
-/** Outcomes in the order in which new findings are listed. */
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/**
- * Fields of a report that follow from its findings, its exchanges or the clauses. A forger may have edited only such a field, so each is
- * compared as well.
- */
+/** Fields of a report that follow from its findings, exchanges or clauses. A forger may have edited only such a field. */
 const computedFields = [
   "verdict",
   "totals",
@@ -170,7 +158,7 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, findingKey), Map.groupBy(found, findingKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // If one report has more findings with this key, such as duplicates, the surplus ones are compared with `undefined`.
+    // If one report has more findings with this key, the surplus ones are compared with `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       findingDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);

@@ -6,7 +6,7 @@ import { z } from "zod";
 /** The payload type in the DSSE envelope, which says that the payload is an in-toto Statement. */
 const payloadType = "application/vnd.in-toto+json";
 
-/** Whether a text is base64Schema, in the standard or the URL-safe alphabet. DSSE allows both. */
+/** Whether a text is base64, in the standard or the URL-safe alphabet. DSSE allows both. */
 const isBase64 = (text: string): boolean => {
   const standard = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
   return standard !== "" && Buffer.from(text, "base64").toString("base64").replace(/=+$/, "") === standard;
@@ -54,16 +54,13 @@ export const signedBytes = (payload: Uint8Array): Buffer =>
 export interface SignatureCheck {
   /** Keys with a valid signature, known from a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /** A line for each invalid signature and each revoked key. Without a valid signature, also a line for each unknown key. */
+  /** A line for each invalid signature and revoked key. Without a valid signature, also for each unknown key. */
   readonly problems: readonly string[];
   /** A line for each key that is in no key list, if another signature is valid. */
   readonly notes: readonly string[];
 }
 
-/**
- * Checks every signature of an envelope. A signature by a revoked key is never valid, whatever its date, because a thief of the key can
- * write any date.
- */
+/** Checks every signature of an envelope. A signature by a revoked key is never valid: a thief can write any date. */
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {

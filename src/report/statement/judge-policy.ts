@@ -15,17 +15,14 @@ export interface PolicyFacts {
   readonly isSigned: boolean;
   /** Keys whose signature of the statement is valid. Empty for an unsigned statement. */
   readonly signers: readonly VendorKey[];
-  /** For each signer in the policy, the ids of the keys in its key list; `null` if the policy names no list for the signer. */
+  /** For each signer in the policy, the ids of the keys in its list; `null` if the policy names no list. */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
   /** Whether the report and its evidence match the statement; `null` if no report was given. */
   readonly matchesReport: boolean | null;
   readonly now: Date;
 }
 
-/**
- * The result of one rule of a policy. `ruleUnchecked`: nothing shows whether the rule is met. `optional`: the same, and the policy says that
- * the rule is optional.
- */
+/** The result of one rule of a policy. `unchecked`: nothing shows whether it is met. `optional`: the same, and the policy allows that. */
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
@@ -38,7 +35,6 @@ type JudgedRule = Pick<RuleResult, "says"> & { readonly outcome: "met" | "broken
 const ruleMet = (says: string): JudgedRule => ({ outcome: "met", says });
 const ruleBroken = (says: string): JudgedRule => ({ outcome: "broken", says });
 const ruleUnchecked = (says: string): JudgedRule => ({ outcome: "unchecked", says });
-/** Returns that a rule is broken if there are problems, and that it is met otherwise. */
 const metUnlessProblems = (problems: readonly string[], says: string): JudgedRule =>
   problems.length === 0 ? ruleMet(says) : ruleBroken(joinFirst(problems, 8));
 
@@ -206,7 +202,7 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
   return ruleMet("as the policy wants");
 }
 
-/** Judges by how much rate limits are exceeded. A limit that was not proven makes the rule impossible to check. */
+/** Judges by how much rate limits are exceeded. A limit that was not proven leaves the rule unchecked. */
 function judgeExcess({ excessPercent: max }: Policy, { statement: { limits } }: PolicyFacts): JudgedRule | null {
   if (max === undefined) return null;
   if (limits === undefined || limits.length === 0) return ruleUnchecked("the statement shows no tested rate limit");

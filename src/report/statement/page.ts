@@ -106,7 +106,6 @@ function exceptionsSection(exceptions: readonly StatementException[]): Html {
   );
 }
 
-/** Maximum number of unexercised clauses to name. Of further ones, the page shows only the number. */
 const maxNamedClauses = 60;
 
 function unexercisedSection({ notExercised, unselected }: Statement): Html | null {

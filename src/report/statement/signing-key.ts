@@ -9,10 +9,7 @@ export interface SigningKey {
   readonly sign: (bytes: Uint8Array) => Buffer;
 }
 
-/**
- * Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. The problem is a predicate such as `is encrypted`, and never quotes the PEM
- * text.
- */
+/** Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. The problem is a predicate, and never quotes the PEM text. */
 export function parseSigningKey(pem: string): Parsed<SigningKey> {
   const key = parsePrivateKey(pem);
   if (key.kind === "problem") return key;
@@ -60,10 +57,7 @@ export function tryParseKey(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/**
- * Returns the digest algorithm for a key: `sha256` for ECDSA P-256, `undefined` for Ed25519, which includes its own. `null` for an
- * unsupported kind of key.
- */
+/** Returns the digest algorithm for a key: `undefined` for Ed25519, which includes its own; `null` for an unsupported kind. */
 function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): "sha256" | undefined | null {
   if (asymmetricKeyType === "ed25519") return undefined;
   return asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1" ? "sha256" : null;

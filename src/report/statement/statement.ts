@@ -17,9 +17,7 @@ const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfie
 const maxTextCharacters = 300;
 
 /**
- * Creates the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses.
- * It depends only on the report and its files, so anybody who has these can create it again and compare.
- *
+ * @Creates the statement that a vendor can publish about a report. It depends only on report and files, so anybody can compare it.
  * @param digests SHA-256 of the report and of its evidence files
  */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
@@ -67,7 +65,7 @@ export const serializeStatement = (statement: Statement): string => `${JSON.stri
 /** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
 const publishableText = (text: string): string => sanitize(truncate(text, maxTextCharacters));
 
-/** Returns which share of pairs was covered, and what was found out about limits. Empty for reports of versions without `limits`. */
+/** Returns the share of pairs that was covered, and the results for limits. Empty for reports of versions without `limits`. */
 function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs" | "limits"> {
   if (limits === undefined) return {};
   return {
@@ -151,10 +149,7 @@ const statementLoadOf = ({
 /** SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/**
- * Wraps a text in chunks, and computes its digest while a caller reads it. `sha256` returns the digest of the last complete reading of
- * `chunks`.
- */
+/** Computes the digest of chunks while a caller reads them. `sha256` returns the digest of the last complete reading. */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;

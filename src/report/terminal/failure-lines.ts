@@ -15,9 +15,7 @@ const failureIndent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce it. Only names evidence
- * that an earlier clause has printed.
- *
+ * @Renders a broken clause in full: its sentence, the facts, the evidence, and commands that reproduce it.
  * @param shown the clause that printed each exchange or delivery, by evidence id; this function adds entries
  */
 export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
@@ -59,10 +57,7 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
   return `${formatText(breachText(finding))}${where}`;
 }
 
-/**
- * Returns lines of evidence: the witness, the exchange or delivery as on the wire, and commands that reproduce the finding. Empty without
- * evidence.
- */
+/** Returns lines of evidence: the witness, the message as on the wire, and commands that reproduce the finding. */
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,
@@ -76,7 +71,7 @@ export const evidenceLines = (
 
 const maxWitnessLines = 8;
 
-/** Lines of the witness: the smallest part of a load that proves the failure. The middle of a long witness is left out. */
+/** Lines of the witness: the smallest part of a load that proves the failure, without the middle of a long one. */
 function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
   if (witness.length === 0) return [];
   const isLong = witness.length > maxWitnessLines;

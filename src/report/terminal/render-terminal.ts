@@ -40,9 +40,7 @@ export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
 }
 
 /**
- * Renders a report of a run or of load for the terminal: broken clauses, sections, and the verdict as the last line. Ends with a line
- * feed. The report must already be redacted.
- *
+ * @Renders a redacted report of a run or of load for the terminal, with the verdict as the last line.
  * @param evidence evidence of the run; `null` for a load report, and for a report without its evidence
  */
 export function renderTerminal(report: Report, evidence: RecordedMessages | null, options: TerminalOptions): string {
@@ -87,7 +85,6 @@ const sectionsForVerbose: ReadonlySet<SectionName> = new Set([
   "upcoming",
 ]);
 
-/** Whether the terminal shows a section of a report. */
 function isSectionShown(name: SectionName, isBroken: boolean, isVerbose: boolean): boolean {
   if (name === "observations" || name === "about") return false;
   if (name === "streaming") return isVerbose;
@@ -124,7 +121,6 @@ const firstTwoLines = ([first = "", second, ...rest]: readonly string[]): string
   return [first, rest.length === 0 ? second : `${second} …`];
 };
 
-/** Returns the line with the verdict and its reasons. */
 function verdictLine(report: Report, { paint }: TerminalStyle): string {
   const name = paintTone(report.verdict, verdictTones[report.verdict], paint);
   return `${paint.bold(name)}${verdictName(report).slice(report.verdict.length)}: ${formatText(verdictReasons(report))}`;
@@ -138,7 +134,6 @@ const quietLines = ({ findings }: Report, { paint }: TerminalStyle): string[] =>
     }),
   );
 
-/** Number of broken clauses to show in full. Further ones are only named. */
 const maxFullFailures = 10;
 
 function failureBlocks(
@@ -170,7 +165,6 @@ function failureBlocks(
 
 const maxWarningClauses = 10;
 
-/** Returns lines for warnings or notes: each clause with its sentence and one finding. */
 function warningOrNoteLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
   const hiddenCount = broken.length - maxWarningClauses;
   const indent = " ".repeat((broken[0]?.outcome.length ?? 0) + 2);

@@ -20,7 +20,6 @@ import { renderText, type Text } from "../model/text.ts";
 export interface TerminalSettings {
   /** Whether to use colours. The caller follows `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
   readonly colour: boolean;
-  /** Width of the terminal in columns. */
   readonly width: number;
 }
 
@@ -59,7 +58,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
-/** Returns the heading lines of a section; empty for most sections, because they are tables whose first row is a heading. */
+/** Returns the heading of a section; empty for most, because they are tables whose first row is a heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -118,10 +117,9 @@ function causeLines(
   return formatLabelled(label, `${prefix}${formatText(text)} (${joinFirst(clauses, 3)})`, width, paint.bold);
 }
 
-/** Minimum width to which the first column of a table may be cut. */
 const minFirstColumn = 16;
 
-/** Formats a table without borders. On a narrow terminal, first leaves out columns by rank, and then cuts the first column. */
+/** Formats a table. On a narrow terminal, first leaves out columns by rank, and then cuts the first column. */
 function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
   const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
   const widths = columns.map(({ head }, at) =>

@@ -10,9 +10,7 @@ export interface TableColumn {
   readonly width: ColumnWidth;
 }
 
-/**
- * Width of a column: that of its widest cell, or a fixed number of terminal columns. With a fixed width, longer cells are wrapped or cut.
- */
+/** Width of a column: that of its widest cell, or a fixed one to which longer cells are wrapped or cut. */
 export type ColumnWidth =
   | { readonly kind: "widest" }
   | { readonly kind: "wrapped"; readonly columns: number }

@@ -30,10 +30,7 @@ export interface ClauseSection {
   readonly rows: readonly ClauseRow[];
 }
 
-/**
- * Lists the clauses of all reports by section. Sections are in the order of the reports, and clauses in that of the document. Leaves out
- * gaps, which have a separate table.
- */
+/** Lists the clauses of all reports by section, in the order of the document. Gaps have a separate table. */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
@@ -54,7 +51,6 @@ const inDocumentOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
 const clauseIndexes = new Map<string, number>(clauseIds.map((id, at) => [id, at]));
 const clauseIndex = (clause: string): number => clauseIndexes.get(clause) ?? clauseIds.length;
 
-/** The findings of one vendor, and their worst outcome, both by clause. */
 interface VendorClauses {
   readonly outcomes: ReadonlyMap<string, Outcome>;
   readonly rows: ReadonlyMap<string, readonly ReportFinding[]>;
@@ -184,7 +180,7 @@ const differsFrom =
   (other: ObservedText): boolean =>
     one.instance === other.instance && one.text !== other.text && !isEquivalentText(one.text, other.text);
 
-/** Returns what was observed of a vendor, with the tier. Leaves out findings for which nothing was observed, because they cannot differ. */
+/** Returns what was observed of a vendor, with the tier. */
 const observedTexts = (findings: readonly ReportFinding[], textOf: DescribeFinding): ObservedText[] =>
   findings.flatMap((finding) => {
     const text = sanitizeLine(textOf(finding) ?? "", maxTextCharacters);

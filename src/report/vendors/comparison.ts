@@ -33,28 +33,20 @@ export type VendorSummary =
     }
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
-/**
- * A comparison of several deployments. Cells are in the order of `vendors`; a cell is `null` for a vendor that was not judged. Control
- * characters in texts of targets are escaped.
- */
+/** A comparison of several deployments. Cells are in the order of `vendors`; a cell is `null` for a vendor that was not judged. */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
   /** When the comparison was made, ISO 8601. */
   readonly made: string;
   readonly vendors: readonly VendorSummary[];
-  /** The verdict of each vendor for each profile. */
   readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];
   /** For each clause with several allowed readings, the reading that each vendor follows. */
   readonly readings: readonly BehaviourRow[];
-  /** For each gap of the document, the behaviour of each vendor. */
   readonly gaps: readonly BehaviourRow[];
-  /** The questions for each vendor; `null` if the vendor was not judged. */
   readonly questions: readonly (readonly VendorQuestion[] | null)[];
-  /** The differences between the vendors of each pair. */
   readonly switches: readonly VendorSwitch[];
   readonly limits: readonly TierRows[];
-  /** Streaming quality: figures that nothing judges. */
   readonly streaming: readonly StreamingRow[];
   readonly latencies: {
     /** Latencies of the requests of the conformance runs, which are few. `ofLoad`: of load runs. */

@@ -72,7 +72,7 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
-/** Returns rows with the times of the chunks of streams. For each vendor, they are about the agent with the most streams. */
+/** Returns rows with the times of the chunks of streams, of each vendor's agent with the most streams. */
 function chunkTimeRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({

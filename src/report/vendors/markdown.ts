@@ -26,10 +26,7 @@ const differenceTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   silence: "Where the document is silent, and they differ",
 };
 
-/**
- * Formats a table under its heading. A table of clauses, readings or gaps has only the rows that differ. Other tables have all rows.
- * Empty without rows.
- */
+/** Formats a table under its heading. Of clauses, readings and gaps, it has only the rows that differ. Empty without rows. */
 function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
   const ownTitle = differenceTitles[id];
   const rows = groups.flatMap((group) =>

@@ -50,7 +50,6 @@ export function renderVendorsPage(all: VendorComparison): string {
   });
 }
 
-/** The tables and lists of the page, in their order. */
 function pageParts(all: VendorComparison): PagePart[] {
   const tables = vendorTables(all).map((table) => ({ ...table, content: tableHtml(table, all.vendors) }));
   const isFirst = ({ id }: VendorTable): boolean => id === "profiles" || id === "broken";
@@ -167,10 +166,7 @@ const formatVendorFacts = ({ tiers, requests, started, isKept }: Extract<VendorS
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/**
- * Renders a bar with the shares of a vendor's clauses by outcome. It is hidden from screen readers, because a text next to it has the
- * same numbers.
- */
+/** Renders the shares of a vendor's clauses by outcome. Hidden from screen readers, for which a text has the same numbers. */
 function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [

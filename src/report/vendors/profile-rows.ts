@@ -63,10 +63,7 @@ function compareScores(one: VendorScore, other: VendorScore): number {
   return other.exercised - one.exercised;
 }
 
-/**
- * Formats the verdict for a profile and the share of its must clauses that were exercised. Other texts say that the profile is not
- * offered, not selected or could not be tried.
- */
+/** Formats the verdict for a profile and the share of its must clauses that were exercised, or why there is no verdict. */
 export function formatProfileCell(cell: ProfileCell | null): string {
   if (cell === null) return "not judged";
   const { verdict, musts, exercised } = cell;

@@ -14,15 +14,11 @@ export interface VendorQuestion {
   readonly text: string;
 }
 
-/** Maximum number of questions for a vendor. */
 const maxQuestions = 10;
 /** Questions of each kind that come first. Further ones fill the places that the other kinds leave free. */
 const firstQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
-/**
- * Returns what to ask each vendor: must clauses that the run could not exercise, readings and gaps in which the vendor differs from
- * others. At most ten questions each; `null` if the vendor was not judged.
- */
+/** Returns at most ten questions for each vendor: what could not be exercised, and in what it differs; `null` if it was not judged. */
 export function vendorQuestions(
   vendors: readonly Vendor[],
   readings: readonly ComparedRow[],
@@ -57,7 +53,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can do something about a skipped check. A run that ended early, or needs another flag, is not the vendor's concern. */
+/** Whether the vendor can do something about a skipped check: the run did not end early, and needed no other flag. */
 const isForVendor = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 

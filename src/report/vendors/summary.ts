@@ -70,7 +70,6 @@ export function comparisonNotes({ vendors, sections }: VendorComparison): string
   ];
 }
 
-/** Names vendors whose reports lack clauses that another report has. */
 function missingClauseNotes(vendors: VendorComparison["vendors"], sections: VendorComparison["sections"]): string[] {
   const rows = sections.flatMap((section) => section.rows);
   const incomplete = vendors.flatMap(({ name }, at) => {

@@ -32,7 +32,7 @@ export interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/** Maximum number of judged vendors of which every pair is compared. With more, only the first is compared with each other one. */
+/** Maximum number of judged vendors of which every pair is compared. With more, the first is compared with each other. */
 const maxPairedVendors = 4;
 
 /**

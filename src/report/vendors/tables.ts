@@ -11,7 +11,6 @@ import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./
 export interface VendorTable {
   readonly id: "profiles" | "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "streaming" | "load";
   readonly title: string;
-  /** An explanation of the table. */
   readonly lead: string;
   readonly groups: readonly VendorRowGroup[];
 }
@@ -24,7 +23,6 @@ export interface VendorRowGroup {
 
 export interface VendorRow {
   readonly name: string;
-  /** Level of the clause. */
   readonly level?: string;
   /** The sentence of the clause, or the published limit, that the row is about. */
   readonly detail?: string;
@@ -112,7 +110,6 @@ const limitsTable = (limits: VendorComparison["limits"]): VendorTable => ({
 
 const streamingRow = ({ name, cells }: StreamingRow): VendorRow => measuredRow(name, cells, (text) => text ?? "–");
 
-/** A row whose cells are not compared. */
 const measuredRow = <T>(name: string, cells: readonly (T | null)[], format: (cell: T | null) => string): VendorRow => ({
   name,
   cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: format(cell) })),
@@ -129,10 +126,7 @@ const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
 const isBrokenMust = ({ level, cells }: ClauseRow): boolean =>
   level === "must" && cells.some((cell) => cell?.outcome === "fail");
 
-/**
- * Returns the must clauses that at least one vendor breaks. Clauses whose failure harms a client most come first, and then those that
- * most vendors break.
- */
+/** Returns the must clauses that a vendor breaks: those that harm a client most come first, then those that most vendors break. */
 const brokenMustRows = (rows: readonly ClauseRow[]): ClauseRow[] =>
   rows
     .filter(isBrokenMust)

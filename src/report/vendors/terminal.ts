@@ -13,10 +13,7 @@ import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 
 type TextCells = readonly string[];
 
-/**
- * Renders a vendor comparison for the terminal: verdicts, differences, limits and times. Splits a table with many vendors. Names checks
- * whose gap observations differ, but not the observations, which are too long. Ends with a line feed.
- */
+/** Renders a vendor comparison for the terminal. Splits tables of many vendors. Only names differing gaps, whose texts are too long. */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
@@ -158,7 +155,6 @@ function formatCell(cell: VendorCell, paint: Paint): string {
   return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;
 }
 
-/** Minimum width of a vendor's column, including the gap before it. */
 const minColumnWidth = 19;
 const labelColumnWidth = 22;
 const maxColumnWidth = 48;

@@ -5,10 +5,8 @@ import type { ReportDocument } from "../model/report.ts";
 export type Vendor =
   | {
       readonly kind: "judged";
-      /** Name of the vendor in the vendors file. */
       readonly name: string;
       readonly document: ReportDocument;
-      /** The load report; `null` if no load was sent. */
       readonly load: ReportDocument | null;
       /** Whether the report is from an earlier run, so that nothing was sent now. */
       readonly isKept: boolean;
@@ -18,9 +16,7 @@ export type Vendor =
   | {
       readonly kind: "unjudged";
       readonly name: string;
-      /** Base URL of the vendor; `null` if it is not known. */
       readonly baseUrl: string | null;
-      /** One sentence on why the vendor was not judged. */
       readonly reason: string;
     };
 

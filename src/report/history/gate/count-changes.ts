@@ -8,26 +8,17 @@ export interface CountChange {
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
   readonly was: number;
   readonly is: number;
-  /**
-   * Whether one run proves the change. It does not if a lost response, or a rate-limit window that ended during the run, could explain
-   * it.
-   */
+  /** Whether one run proves the change. A lost response or the end of a rate-limit window could explain the others. */
   readonly isCertain: boolean;
 }
 
 const maxEarlierRuns = 14;
-/** A failed or unanswered request counts as a change only if at least this many earlier runs of the load are known, all without one. */
+/** A failed or unanswered request counts as a change only after this many runs of the load, all without one. */
 const minCleanRuns = 3;
-/**
- * Another count of admitted or refused requests is a change only if at least this many earlier runs sent as many requests, all with one
- * same count.
- */
+/** Another count of admitted or refused requests is a change only if this many earlier runs of the same size had one same count. */
 const minConstantRuns = 10;
 
-/**
- * Returns the counts of load trials that changed tonight: failures that never occurred before, and counts that were equal on every
- * earlier night.
- */
+/** Returns the counts of load trials that changed tonight: first failures, and counts that were equal on every earlier night. */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => countChangesOfRun(run, earlierRunsOf(history, run)));
 }

@@ -25,7 +25,7 @@ export interface NightJudgement {
   readonly regressions: readonly Regression[];
   /** Load trials that became slower. A second run confirmed this, and no earlier night reported it. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load trials that became slower, as part of a slow-down that an earlier night reported. They do not fail the command. */
+  /** Load trials that became slower as part of a slow-down that an earlier night reported. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
@@ -39,7 +39,7 @@ export interface NightJudgement {
   readonly pairs: PairsOfNights | null;
 }
 
-/** Maximum number of earlier nights to examine. It is large, because some nights send no load, and a day may have several nights. */
+/** Maximum number of earlier nights to examine. Some nights send no load, and a day may have several nights. */
 const lookbackNights = 120;
 
 /** Returns the load trials to run a second time tonight, before their counts or times may count as regressions. */
@@ -51,9 +51,7 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
 }
 
 /**
- * Compares a night with the history. A worse finding counts at once. A slow-down counts only if {@link latencyShifts} finds it in the
- * first runs of the night and also in the second runs.
- *
+ * @Compares a night with the history. A slow-down counts only if the second runs of the night confirm it.
  * @param all earlier nights, oldest first
  */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
@@ -83,7 +81,7 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
 
 const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
-/** Returns the slow-downs in tonight's first runs. The second runs decide which of them are `proven`; the others are `open`. */
+/** Returns the slow-downs of tonight's first runs: `proven` if the second runs show them too, and else `open`. */
 function findSlowDowns(
   history: readonly Night[],
   tonight: Night,
@@ -103,8 +101,7 @@ const countRegression = (change: CountChange): Regression => ({
 });
 
 /**
- * Whether one of the last nights already reported a slow-down, when this latency had shifted. One cause may slow several load trials, and
- * each may show it on another night.
+ * Whether a recent night already reported a slow-down after this shift began. One cause may show in several trials, on different nights.
  */
 const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history

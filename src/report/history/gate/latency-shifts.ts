@@ -34,8 +34,8 @@ interface MetricSeries {
 }
 
 /**
- * Finds lasting changes of latencies. A change must show on several nights in a rank test, corrected for the number of metrics. It must
- * also exceed the thresholds of {@link latencyGate}: a share, a number of milliseconds, and the noise.
+ * Finds lasting changes of latencies: they exceed the thresholds of {@link latencyGate}, and a rank test corrected for the number of
+ * metrics.
  */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = metricSeriesOf(nights);
@@ -63,10 +63,7 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   });
 }
 
-/**
- * Returns since when the nights of a load trial can be compared, in epoch milliseconds. Before its last reported change, the trial had
- * another latency. Lacks trials without a reported change.
- */
+/** Returns for each load trial when its last reported change began, in epoch milliseconds. Before, it had another latency. */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
@@ -109,7 +106,7 @@ function exceedsThresholds(recent: readonly number[], baseline: readonly number[
   return shift >= latencyGate.minErrors * noise * errors;
 }
 
-/** Returns the index of the first night with the new latency: where the change is clearest within the last two windows. */
+/** Returns the index of the first night with the new latency. */
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;
@@ -141,12 +138,8 @@ export const latencyGate = {
   /** Maximum number of earlier nights to compare the recent nights with. `minBaseline`: the minimum. */
   maxBaseline: 42,
   minBaseline: 10,
-  /** Minimum change, as a share of the earlier latency. */
   minShare: 0.1,
-  /**
-   * Share of the recent nights that must show at least half of `minShare`, counted from the fastest. A few slow nights are no lasting
-   * change.
-   */
+  /** Share of the recent nights, fastest first, that must show at least half of `minShare`. A few slow nights are no lasting change. */
   usualShare: 0.6,
   /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
   minMs: 1,
@@ -156,6 +149,6 @@ export const latencyGate = {
   minScatter: 0.01,
   /** Maximum probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
-  /** Number of nights after a reported slow-down during which a trial may join it. The trial must have become slower before the report. */
+  /** Number of nights after a reported slow-down during which other trials that became slower before may join it. */
   sameChangeNights: 14,
 } as const;

@@ -12,7 +12,6 @@ import { formatCount } from "../../../base/text.ts";
 import { dayMs } from "../../../base/duration.ts";
 import type { Axis } from "../../html/svg/axes.ts";
 
-/** A lasting change of a load trial's latency, found in the whole history. */
 interface LevelChange {
   readonly atMs: number;
   readonly was: number;
@@ -105,10 +104,7 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${formatDate(night.started)}.`;
 }
 
-/**
- * Returns the expected range of each night's latency: two standard deviations around the median of earlier nights, back to the last
- * change.
- */
+/** Returns the expected range of each night's latency: two standard deviations around the median since the last change. */
 function noiseBand(
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],
@@ -124,10 +120,7 @@ function noiseBand(
   });
 }
 
-/**
- * Share of a night's judged findings that passed, in percent; `null` if none was judged. Observations are not judged, so they do not
- * count.
- */
+/** Share of a night's judged findings that passed, in percent; `null` if none was judged. */
 export function passPercent({ totals: { pass, fail, warning, note } }: Night): number | null {
   const judged = pass + fail + warning + note;
   return judged === 0 ? null : (100 * pass) / judged;

@@ -45,10 +45,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
     .toReversed();
 }
 
-/**
- * Returns an event if a night was judged by another requirement set than the night before. Checks of the later set then differ although
- * the target has not changed.
- */
+/** Returns an event if the requirement set is another than the night before. Checks then differ although the target has not changed. */
 function requirementsChange(
   started: string,
   before: Night["suite"] | undefined,

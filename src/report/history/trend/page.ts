@@ -56,7 +56,6 @@ function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night)
   const failures = openFailures(nights);
   const flaky = flakyChecksOf(nights);
   const events = trendEvents(nights);
-  // A chart needs at least two nights.
   const isAlone = nights.length < 2;
   const charts = isAlone ? [] : latencyCharts(nights);
   const streaming = isAlone ? [] : streamingCharts(nights);
@@ -128,7 +127,6 @@ const formatCuts = (cut: PairsOfNights["cut"], share: (part: number) => string):
     maxNamedCuts,
   );
 
-/** Maximum number of lines or flags to name that would enable more pairs. */
 const maxNamedCuts = 6;
 
 const nothingChangedText = (isAlone: boolean): string =>
@@ -219,7 +217,6 @@ const damagedSection = (damaged: NightHistory["damaged"]): Html =>
       </ul>`,
   );
 
-/** Styles that only the trend page needs. */
 const trendStyle = `
 .masthead { padding-block: 2rem 0.5rem; }
 .kicker { margin: 0 0 0.3rem; color: var(--muted); font-size: 0.88rem; letter-spacing: 0.02em; }

@@ -7,7 +7,6 @@ import type { Night } from "../night.ts";
 import { formatMs } from "../summary.ts";
 import { formatDate, nightsAxis, toDays } from "./charts.ts";
 
-/** Maximum number of agents with a chart. Agents that stream on the most nights come first. */
 const maxAgents = 4;
 
 interface StreamingNight {

@@ -88,7 +88,7 @@ export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html
 
 const decodedValueCount = 1000;
 
-/** Decodes a histogram to latencies, each for an equal share of the responses. If decoding fails, uses the recorded percentiles instead. */
+/** Decodes a histogram to latencies, or uses the recorded percentiles if that fails. */
 function decodeHistogram({
   count,
   encoded,
@@ -103,8 +103,7 @@ function decodeHistogram({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // Each part of the responses is shown by its middle latency. The last part is shown by its highest one, so that the longest latency
-    // is in the chart.
+    // The last part is shown by its highest latency, so that the longest one is in the chart. Others are shown by their middle one.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };
@@ -130,7 +129,6 @@ interface HistogramGroup {
 interface Histogram {
   readonly title: string;
   readonly says: string;
-  /** Label of the axis, with the unit. */
   readonly label: string;
   readonly format: (value: number) => string;
   readonly groups: readonly HistogramGroup[];

@@ -5,10 +5,7 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";
 
-/**
- * One response under a rate limit: the time by the target's clock, whether the request was admitted, and the numbers in its rate-limit
- * headers.
- */
+/** One response under a rate limit: time, decision, and the numbers in its rate-limit headers. */
 export interface LimiterSample extends RateLimitInfo {
   /** Time of the response by the target's clock, in milliseconds. Only differences between such times have a meaning. */
   readonly atMs: number;
@@ -25,15 +22,11 @@ export interface KeySamples {
   readonly samples: readonly LimiterSample[];
 }
 
-/** The fields of a saved sample that charts need. */
 interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | "headMs" | "headClockMs"> {
   readonly kind: unknown;
 }
 
-/**
- * Converts the saved samples of a key to samples for charts, in order of time. Leaves out health checks, which count against no limit,
- * and requests without a response.
- */
+/** Converts the saved samples of a key, in order of time. Leaves out health checks, which count against no limit. */
 function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -75,7 +68,7 @@ const isObject = (value: unknown): value is JsonObject => typeof value === "obje
 const isTierLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Parses a saved sample. Returns `null` if it is none: the evidence may come from another version, or may have been edited. */
+/** Parses a saved sample; `null` if it is none, because the evidence may have been edited. */
 function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
   const shown = parseRateLimitInfo(value);
@@ -91,21 +84,14 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value);
 /** Numbers of admitted requests in a rolling or fixed window, as a rate limiter with such a window would count them. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
-  /**
-   * Points of the chart's line: the number of admitted requests in the window, after each change. `x` is in milliseconds of the target's
-   * time.
-   */
+  /** Admitted requests in the window, after each change. `x` is in milliseconds of the target's time. */
   readonly line: readonly ChartPoint[];
   /** Points for refused requests. Their height is the number of requests that were admitted in the window. */
   readonly refusals: readonly ChartPoint[];
-  /** Largest number of admitted requests in any window. */
   readonly max: number;
 }
 
-/**
- * Counts admitted requests in a rolling window. If that exceeds the published limit, also counts in fixed windows that end at the times
- * in the reset header, and returns the lower count.
- */
+/** Counts in a rolling window. If that exceeds the published limit, counts in fixed windows too, and returns the lower count. */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -162,10 +148,7 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/**
- * Returns a function from a sample to the index of its fixed window. The sample's reset header decides, if it fits windows of this
- * length. Otherwise, the date of the response decides.
- */
+/** Returns a function from a sample to the index of its fixed window, by the reset header or else by the date of the response. */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,

@@ -17,10 +17,7 @@ export type ChartedWindow = "minute" | "hour";
 
 const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
-/**
- * Returns two charts of a key: its admitted and refused requests against the published limit, and the remaining requests in the headers.
- * Empty without samples.
- */
+/** Charts the admitted and refused requests of a key, and the remaining requests in its headers. Empty without samples. */
 export function limitCharts({ name, limits, samples }: KeySamples, window: ChartedWindow): Html[] {
   if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
@@ -31,7 +28,6 @@ export function limitCharts({ name, limits, samples }: KeySamples, window: Chart
 
 const maxLineColumns = 280;
 
-/** Returns a function that converts times to seconds since the first sample. */
 const secondsSinceFirst = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
   const [first] = samples;
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
@@ -149,10 +145,7 @@ function windowTableRows(
   });
 }
 
-/**
- * Charts `X-RateLimit-Remaining`. There is a series for each value of `X-RateLimit-Limit`, which shows the window that the headers are
- * about.
- */
+/** Charts `X-RateLimit-Remaining`, with a series for each value of `X-RateLimit-Limit`. */
 function remainingChart(name: string, samples: readonly LimiterSample[], window: ChartedWindow): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;

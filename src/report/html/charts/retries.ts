@@ -8,10 +8,7 @@ import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
-/**
- * An attempt to deliver a webhook event. Times are in seconds of the target's clock since the first attempt. If that clock was advanced
- * in between, the attempt was made at some time from `from` to `to`.
- */
+/** An attempt to deliver a webhook event, in seconds after the first. If the clock was advanced, it came some time from `from` to `to`. */
 interface DeliveryAttempt {
   readonly from: number;
   readonly to: number;

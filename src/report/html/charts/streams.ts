@@ -16,10 +16,7 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/**
- * Charts the events of streams over time. Of streams of one agent that begin and end with the same events, draws only the first. `null`
- * if no stream was opened.
- */
+/** Charts the events of streams over time. Of alike streams of one agent, draws only the first. `null` if no stream was opened. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;
@@ -75,7 +72,7 @@ function markStyle(event: string | null): Pick<TimelineMark, "tone" | "sign"> {
 
 const maxStreamMarks = 80;
 
-/** Thins the chunk marks of a long stream to what the chart can show. Keeps the marks of all other events. */
+/** Thins the chunk marks of a long stream to what the chart can show. */
 function thinChunkMarks(marks: readonly TimelineMark[]): TimelineMark[] {
   const every = Math.ceil(marks.length / maxStreamMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);

@@ -20,7 +20,7 @@ export interface PageContext extends EvidenceContext {
   readonly tryReserve: (characters: number) => boolean;
 }
 
-/** Maximum number of characters of exchanges on a page, so that it opens fast. Further exchanges are listed by id. */
+/** Maximum number of characters of exchanges on a page, so that it opens fast. */
 const maxExchangeCharacters = 1_000_000;
 
 export function pageContextOf(document: ReportDocument): PageContext {
@@ -41,8 +41,7 @@ export function pageContextOf(document: ReportDocument): PageContext {
 const shownMessageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
- * Renders the evidence of a finding: the first delivery or exchange as on the wire, with commands that reproduce it, and the ids of all
- * others. For a passed or skipped finding, and on a page without room, renders only ids. `null` without evidence.
+ * Renders the evidence of a finding: the first message as on the wire, commands that reproduce it, and the ids of others. `null` without.
  */
 export function evidenceSection(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];

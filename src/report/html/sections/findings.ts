@@ -121,7 +121,7 @@ function findingDetails(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** Returns the sentence of the finding's clause. A finding of a load scenario without a clause shows what was expected. */
+/** Returns the sentence of the finding's clause, or what a load scenario without a clause expected. */
 const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(clauseSentence(clause) || expected || reason, 400);
 
@@ -162,7 +162,6 @@ const reasonLabels: Readonly<Partial<Record<Outcome, string>>> = {
 const formatReading = (reading: string, readings: Readonly<Record<string, string>> = {}): string =>
   Object.hasOwn(readings, reading) ? `\`${reading}\`: ${readings[reading] ?? ""}` : `\`${reading}\``;
 
-/** Returns links to the load runs that a finding names as evidence. */
 const loadRunLinks = ({ evidence = [] }: ReportFinding, { report }: PageContext): LabelledFact[] =>
   (report.load?.runs ?? [])
     .filter((run) => evidence.includes(run.evidence))

@@ -66,9 +66,7 @@ export function verdictBanner(report: Report): Html {
     ${numberTiles(headlineNumbers(report))}`;
 }
 
-/**
- * Returns the words for the verdict. If no clause is broken, but a load scenario's own demand was not met, they say that the run failed.
- */
+/** Returns the words for the verdict, which also tell a load scenario's unmet demand from a broken clause. */
 function verdictTextOf({ verdict, totals, load }: Report): VerdictText {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {

@@ -97,13 +97,9 @@ export function linearScale(from: number, to: number, wanted: number, units: rea
   return { ticks, at: (value) => (value - low) / Math.max(high - low, Number.EPSILON) };
 }
 
-/** Smallest value that a logarithmic scale can show. */
 const minLogarithmicValue = 1e-9;
 
-/**
- * Creates a logarithmic scale. It has ticks at powers of ten, and for a small span also at 2 and 5 times each power. `from` and `to` must
- * be above 0.
- */
+/** Creates a logarithmic scale for values above 0, with ticks at powers of ten; for a small span also at 2 and 5 times each. */
 export function logarithmicScale(from: number, to: number): Scale {
   if (from < minLogarithmicValue) return logarithmicScale(minLogarithmicValue, Math.max(to, 10 * minLogarithmicValue));
   const [low, high] = [
@@ -143,9 +139,7 @@ interface TimeStretch {
 }
 
 /**
- * Creates a time axis for `times`, on which a pause longer than `maxPause` takes only `shownPause`. `times` are in order, and in any
- * unit.
- *
+ * @Creates a time axis on which a pause longer than `maxPause` takes only `shownPause`.
  * @param units allowed distances between ticks, smallest first
  */
 export function timeAxisWithBreaks(

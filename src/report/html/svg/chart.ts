@@ -2,9 +2,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { prose, renderTable } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/**
- * Names of the styles of lines, bars and dots. Each style combines a colour with a dash or a shape, so that colour is not the only sign.
- */
+/** Styles of lines, bars and dots. Each combines a colour with a dash or a shape, so that colour is not the only sign. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
@@ -22,7 +20,6 @@ export interface LegendEntry {
 
 export interface ChartParts {
   readonly title: string;
-  /** A description of the chart, in a sentence or two. */
   readonly says: string;
   readonly legend: readonly LegendEntry[];
   readonly table: ChartTable;

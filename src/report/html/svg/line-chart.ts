@@ -112,7 +112,7 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
   return linearScale(scale === "fitted" ? lowestOf(values) : Math.min(0, lowestOf(values)), highest, 5);
 }
 
-/** Returns the smallest value. `Math.min(...values)` would throw, because a long series has more points than a call may have arguments. */
+/** Returns the smallest value. `Math.min(...values)` would throw for a series with more points than a call may have arguments. */
 const lowestOf = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 const highestOf = (values: readonly number[]): number =>

@@ -9,7 +9,7 @@ import { runAndRedact } from "../src/app/judge/redacted-run.ts";
 import { digestsOfSaved, saveRun } from "../src/app/report-folder/saved-run.ts";
 import { libraryMessages } from "../src/library/scope.ts";
 import { startEmbedded } from "../src/reference/embedded/embedded-server.ts";
-import { patchesByName } from "../src/reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../src/reference/catalogue.ts";
 import { fault, faults, type Patch } from "../src/reference/patch.ts";
 import { createKeyList } from "../src/report/statement/key-list.ts";
 import { serializeSigned } from "../src/report/statement/attestation.ts";

@@ -10,7 +10,7 @@ import { type NetworkFlags, withDefaultStreamingAgent, readTargetFile, webhooksO
 import { readNetwork } from "../target/network-settings.ts";
 import { oneKeyTarget } from "../target/target-from-options.ts";
 import type { Target } from "../target/target.ts";
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { registerSecrets } from "./errors.ts";
 import { flagForSetting, type FlagsOf, repeatable } from "./options.ts";

@@ -1,4 +1,4 @@
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../reference/catalogue.ts";
 import { type TierName, tierNames } from "../spec/tiers.ts";
 import {
   type KeyTraits,

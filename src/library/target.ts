@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { readTargetFile, targetFromObject } from "../target/target-file.ts";

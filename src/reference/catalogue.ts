@@ -13,13 +13,15 @@ import { rareRequestFaults } from "./faults/rare-requests.ts";
 import { relationFaults } from "./faults/relations.ts";
 import { requestFaults } from "./faults/requests-and-errors.ts";
 import { streamFaults } from "./faults/stream.ts";
-import type { Patch } from "./patch.ts";
 import { bodyVariants } from "./variants/bodies.ts";
 import { deliveryVariants } from "./variants/deliveries.ts";
 import { errorVariants } from "./variants/errors.ts";
 import { limitVariants } from "./variants/limits.ts";
 import { otherEndpointVariants } from "./variants/other-endpoints.ts";
 import { streamVariants } from "./variants/stream.ts";
+import type { Patch } from "./patch.ts";
+import { line } from "../base/line.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 /** All faults. A fault breaks the clauses that are listed with it. */
 export const allFaults: readonly Patch[] = [
@@ -59,3 +61,28 @@ const byName: ReadonlyMap<string, Patch> = new Map(
 
 /** Finds the fault or variant with this name. */
 export const findPatch = (kind: Patch["kind"], name: string): Patch | undefined => byName.get(`${kind} ${name}`);
+
+/**
+ * Finds faults and variants by their names.
+ *
+ * @throws {UsageError} if a name is unknown. The message suggests similar names.
+ */
+export function patchesByName(faults: readonly string[], variants: readonly string[]): Patch[] {
+  return [...faults.map((name) => findOrThrow(name, "fault")), ...variants.map((name) => findOrThrow(name, "variant"))];
+}
+
+function findOrThrow(name: string, kind: Patch["kind"]): Patch {
+  const patch = findPatch(kind, name);
+  if (patch !== undefined) return patch;
+  const words = name
+    .toLowerCase()
+    .split("-")
+    .filter((word) => word.length > 2);
+  const similar = (kind === "fault" ? allFaults : allVariants)
+    .map((each) => each.name)
+    .filter((each) => words.some((word) => each.includes(word)));
+  const advice = similar.length === 0 ? "" : ` Near: ${similar.slice(0, 6).join(", ")}.`;
+  throw new UsageError(
+    line`There is no ${kind} ${JSON.stringify(name)}.${advice} \`conformance serve --help\` lists them.`,
+  );
+}

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../reference/catalogue.ts";
 import type { Behaviour } from "../reference/behaviour/behaviour.ts";
 import { fault, faults, type Patch } from "../reference/patch.ts";
 import { suites as allSuites } from "../suites/all.ts";

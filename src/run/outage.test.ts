@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suites as allSuites } from "../suites/all.ts";
 import { runSuites } from "./run.ts";

@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
 
 import { sampleOf, testSeed, triesEveryCase } from "../base/testing/test-scope.ts";
-import { suiteFaults } from "../reference/catalogue.ts";
+import { suiteFaults, patchesByName } from "../reference/catalogue.ts";
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import { fault, faults, type Patch } from "../reference/patch.ts";
 import { runSuites } from "../run/run.ts";
 import { suites } from "../suites/all.ts";

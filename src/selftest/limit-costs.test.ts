@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { targetOf } from "../reference/embedded/embedded-server.ts";
-import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../reference/catalogue.ts";
 import { startReference, virtualClock } from "../reference/reference.ts";
 import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../reference/limits/windows.ts";
 import { fault, faults, type Patch } from "../reference/patch.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
-import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../../reference/catalogue.ts";
 import { fault, faults, type Patch } from "../../reference/patch.ts";
 import type { Report } from "../../report/model/report.ts";
 import { unexercisedOfferedMusts } from "../../report/model/verdict.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
-import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
+import { patchesByName } from "../../reference/catalogue.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import type { VendorComparison } from "../../report/vendors/comparison.ts";
 import { commandLineIn } from "../testing/command.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { deliveryPolicy } from "../../spec/events.ts";
 import { headerNames } from "../../spec/headers.ts";
-import type { DeliveryState, HostingEvent } from "../webhooks/webhook.ts";
+import type { DeliveryState, HostingEvent } from "../webhooks/store.ts";
 import type { Header } from "./transport.ts";
 
 /** Everything from which `eventBody` makes the body of a delivery. */

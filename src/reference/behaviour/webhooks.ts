@@ -3,7 +3,7 @@ import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
+import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/store.ts";
 import type { TokenUsage } from "./invoke.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { isoTime } from "./health-list-usage.ts";

@@ -1,4 +1,5 @@
 import {
+  fieldsWith,
   arraySchema,
   errorResponses,
   integerSchema,
@@ -50,11 +51,9 @@ const executionBody = (properties: object) =>
 /** A page number in a URL. Numbers outside these bounds would lose digits when they are parsed. */
 const pageNumber = { ...integerSchema, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
-const tokenUsage = optionalObjectSchema({
-  prompt_tokens: integerSchema,
-  completion_tokens: integerSchema,
-  total_tokens: integerSchema,
-});
+const tokenUsage = optionalObjectSchema(
+  fieldsWith(integerSchema, "prompt_tokens", "completion_tokens", "total_tokens"),
+);
 
 const invokeResponse = objectSchema(
   {
@@ -111,12 +110,7 @@ const healthResponse = objectSchema(
 
 const listResponse = objectSchema({
   data: arraySchema({ type: "object" }),
-  pagination: optionalObjectSchema({
-    page: integerSchema,
-    limit: integerSchema,
-    total: integerSchema,
-    pages: integerSchema,
-  }),
+  pagination: optionalObjectSchema(fieldsWith(integerSchema, "page", "limit", "total", "pages")),
 });
 
 const countedUse = objectSchema({ used: integerSchema, limit: integerSchema, remaining: integerSchema });
@@ -163,11 +157,7 @@ export const agentSchemas = {
 
 const agentDetails = objectSchema(
   {
-    agent_id: stringSchema,
-    agent_name: stringSchema,
-    description: stringSchema,
-    framework: stringSchema,
-    version: stringSchema,
+    ...fieldsWith(stringSchema, "agent_id", "agent_name", "description", "framework", "version"),
     status: { type: "string", enum: ["healthy", "degraded", "unhealthy"] },
     lifecycle: stringSchema,
     created_at: stringSchema,
@@ -183,9 +173,7 @@ const agentDetails = objectSchema(
 
 const keyUsage = objectSchema({
   key: optionalObjectSchema({
-    name: stringSchema,
-    tier: stringSchema,
-    scope: stringSchema,
+    ...fieldsWith(stringSchema, "name", "tier", "scope"),
     agents: { type: ["array", "null"], items: stringSchema },
     allowed_ips: { type: ["array", "null"], items: stringSchema },
     expires_at: nullableStringSchema,
@@ -212,9 +200,7 @@ const operation = objectSchema(
     ...handle,
     status: { type: "string", enum: ["pending", "running", "completed", "failed"] },
     agent_id: stringSchema,
-    created_at: timeSchema,
-    started_at: timeSchema,
-    completed_at: timeSchema,
+    ...fieldsWith(timeSchema, "created_at", "started_at", "completed_at"),
     progress: optionalObjectSchema({ completed: integerSchema, total: integerSchema }),
     results: arraySchema({ type: "object" }),
   },

@@ -2,7 +2,7 @@ import type { HealthStatus } from "../../spec/events.ts";
 import type { AgentFile } from "../agent-file.ts";
 import { plainAgent, referenceAgents, type Agent } from "../agents.ts";
 import { isoTime } from "../behaviour/health-list-usage.ts";
-import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/webhook.ts";
+import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/store.ts";
 import type { ServerState } from "./state.ts";
 
 /** A change of a deployment. Source: Events, "Webhook events". */

@@ -3,7 +3,7 @@ import type { Alert, WebhookRequest } from "../behaviour/webhooks.ts";
 import type { UsageInput } from "../behaviour/health-list-usage.ts";
 import type { WindowName } from "../limits/windows.ts";
 import { apiError, type ApiError } from "../api-error.ts";
-import type { Webhook } from "../webhooks/webhook.ts";
+import type { Webhook } from "../webhooks/store.ts";
 import { failed, ok, type RouteResult } from "./response.ts";
 import type { RequestContext } from "./admission.ts";
 import {

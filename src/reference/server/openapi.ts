@@ -18,6 +18,10 @@ export function objectSchema(properties: object, required: readonly string[] = O
   return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
 }
 
+/** Makes the properties of these names, which all have one schema. */
+export const fieldsWith = (schema: object, ...names: readonly string[]): Record<string, object> =>
+  Object.fromEntries(names.map((name) => [name, schema]));
+
 /** Makes the schema of an object whose properties are all optional. */
 export const optionalObjectSchema = (properties: object) => objectSchema(properties, []);
 

@@ -1,5 +1,6 @@
 import { webhookEvents } from "../../spec/events.ts";
 import {
+  fieldsWith,
   arraySchema,
   errorResponses,
   integerSchema,
@@ -33,9 +34,7 @@ const webhook = objectSchema({
 });
 
 const delivery = objectSchema({
-  delivery_id: stringSchema,
-  event_id: stringSchema,
-  type: stringSchema,
+  ...fieldsWith(stringSchema, "delivery_id", "event_id", "type"),
   status: { type: "string", enum: ["pending", "delivered", "failed"] },
   created_at: timeSchema,
   attempts: arraySchema(
@@ -50,9 +49,7 @@ const delivery = objectSchema({
 
 const metrics = objectSchema({
   webhook_id: stringSchema,
-  total_deliveries: integerSchema,
-  successful: integerSchema,
-  failed: integerSchema,
+  ...fieldsWith(integerSchema, "total_deliveries", "successful", "failed"),
   average_response_time: { type: "number", description: "Milliseconds; 0 before the first response." },
   last_delivery: { ...timeSchema, description: "The time of the webhook's creation before the first delivery." },
 });

@@ -9,9 +9,12 @@ import {
   type DeliveryMessage,
   type Store,
   type DeliveryTotals,
+  type DeliveryAttempt,
+  type DeliveryRecord,
+  type HostingEvent,
+  type WebhookMetrics,
 } from "./store.ts";
 import { destinationOf, type RegisteredWebhook, type WebhookRegistry } from "./webhook-registry.ts";
-import type { DeliveryAttempt, DeliveryRecord, HostingEvent, WebhookMetrics } from "./webhook.ts";
 
 /** All deliveries and the results of their attempts. The registry sends nothing. */
 export interface DeliveryRegistry {

@@ -2,8 +2,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { makeFolder } from "../../base/files/folders.ts";
-import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
-import type { DeliveryAttempt } from "./webhook.ts";
+import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
 /** Thrown if a data folder cannot keep the state. The message is for the user who named the folder. */
 export class DataFolderProblem extends Error {

@@ -3,11 +3,19 @@ import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { deliveryRegistry, metricsOf } from "./delivery-registry.ts";
 import { dispatcher, type ReceiverLocation } from "./dispatcher.ts";
-import { zeroTotals, type DeliveryDestination, type Store } from "./store.ts";
+import {
+  zeroTotals,
+  type DeliveryDestination,
+  type Store,
+  type DeliveryRecord,
+  type HostingEvent,
+  type NewWebhook,
+  type Webhook,
+  type WebhookMetrics,
+} from "./store.ts";
 import { webhookRegistry } from "./webhook-registry.ts";
-import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics } from "./webhook.ts";
 
-export type * from "./webhook.ts";
+export type * from "./store.ts";
 
 /** The part of the server that delivers events to webhooks. None of its methods throws. */
 export interface Outbox {

@@ -7,8 +7,11 @@ import {
   type StoredState,
   type Store,
   type DeliveryTotals,
+  fileOwner,
+  type HostingEvent,
+  type NewWebhook,
+  type Webhook,
 } from "./store.ts";
-import { fileOwner, type HostingEvent, type NewWebhook, type Webhook } from "./webhook.ts";
 
 /** A webhook, its kept deliveries, and the totals of all its deliveries. */
 export interface RegisteredWebhook {

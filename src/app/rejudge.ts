@@ -19,7 +19,7 @@ import { recordedClientSuites, recordedSuites } from "../suites/recorded/recorde
 interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
-  /** The checks to judge by. Default: see {@link suitesToJudge}. */
+  /** The checks to judge by. Default: those of the run, and newer ones. */
   readonly selected?: readonly Suite[];
 }
 
@@ -86,8 +86,7 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // A check of a later set is judged, and skipped without evidence. Otherwise, an old run could pass a set that it did
-  // not exercise.
+  // Checks of later sets are judged, too: an old run could otherwise pass a set that it did not exercise.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

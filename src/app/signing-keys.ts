@@ -42,7 +42,7 @@ function writeNewPrivateFile(file: string, pem: string): void {
   }
 }
 
-/** Returns the JSON text of a vendor's list of public keys. Of a file with a private key, lists its public key. */
+/** Returns the JSON text of a vendor's list of public keys. Lists the public key of a private one. */
 export function keyListJson(files: readonly string[], vendor: string): string {
   const list = createKeyList(
     vendor,

@@ -143,7 +143,7 @@ async function withKeys(target: Target, missing: readonly MissingKey[], issue: I
   return {
     ...target,
     keys: { ...target.keys, ...Object.fromEntries(issued.map((key) => [key.name, key])) },
-    // The target cannot confirm by their names here that these keys are unused: they were issued just now.
+    // These keys were issued just now, so the target need not confirm that they are unused.
     unusedKeys: unusedKeys && (async () => new Set([...(await unusedKeys()), ...names])),
   };
 }

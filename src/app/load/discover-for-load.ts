@@ -20,7 +20,7 @@ export type LoadDiscovery =
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/** Longest total time that discovery waits because of rate limits, which it can hardly exhaust. */
+/** Longest total time that discovery waits because of rate limits, which its few requests hardly exhaust. */
 const maxWaitMs = 5000;
 const maxRequests = 20;
 

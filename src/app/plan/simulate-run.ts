@@ -163,7 +163,7 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/** The search starts below the wait of a run that may wait for a day, and so makes optional waits, too. */
+/** The search starts this far below the wait of an unbounded run, which makes optional waits, too. */
 const searchMarginMinutes = 2;
 
 /** Virtual time advances once no new sleep has started for this many turns of the event loop. */

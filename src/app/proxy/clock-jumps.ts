@@ -47,5 +47,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** No exchange that began before older advances is still under way. */
+/** Number of advances to remember. No exchange that is still under way began before older ones. */
 const maxAdvances = 1000;

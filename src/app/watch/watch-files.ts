@@ -154,7 +154,7 @@ export const heartbeatIntervalMs = 5000;
 /** If the journal has no line for longer than this, the receiver did not listen: perhaps the machine was asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-/** Creates an accumulator of journal lines, from when the run stopped listening on. It knows the run's deliveries. */
+/** Creates an accumulator of journal lines. It starts at the end of the run, with the deliveries of the run. */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];

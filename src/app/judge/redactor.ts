@@ -7,7 +7,7 @@ import { clauses } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { allSuites } from "../../suites/all.ts";
-import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-trials/send-trials.ts";
+import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/send-requests.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /** Creates a redactor that also redacts altered keys, and spares words that every report contains. */

@@ -13,14 +13,14 @@ import { batchSubmitted } from "../operations/probes.ts";
 import { allExchanges, endpointOf, endpointsWithControl, hasValidKey } from "../shared/all-exchanges.ts";
 import {
   checkKeys,
-  type JudgedTrial,
-  judgeTrials,
-  judgeTrialsBy,
+  type JudgedRequest,
+  judgeRequests,
+  judgeRequestsBy,
   judgeWhereWrongKeyRejected,
   keyKindsOf,
-  type TrialVerdict,
-} from "../shared/key-trials/key-checks.ts";
-import type { KeyTrial, KeyTrials } from "../shared/key-trials/send-trials.ts";
+  type KeyVerdict,
+} from "../shared/key-requests/key-checks.ts";
+import type { KeyRequest, KeyRequests } from "../shared/key-requests/send-requests.ts";
 import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredKeySent, unauthenticatedSent } from "./probes.ts";
@@ -47,29 +47,30 @@ const requiredEndpoints = [
   "keyUsage",
 ] as const satisfies readonly EndpointName[];
 
-const trialsOf = ({ cells }: KeyTrials, ...kinds: readonly RejectedKeyKind[]): KeyTrial[] =>
-  cells.filter(({ kind }) => kinds.includes(kind));
+const requestsOf = ({ requests }: KeyRequests, ...kinds: readonly RejectedKeyKind[]): KeyRequest[] =>
+  requests.filter(({ kind }) => kinds.includes(kind));
 
-const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchange | undefined =>
-  trials.find((trial) => trial.endpoint === endpoint)?.exchange;
+const exchangeOn = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | undefined =>
+  requests.find((request) => request.endpoint === endpoint)?.exchange;
 
-const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
+const got401 = ({ exchange }: KeyRequest): boolean => hasStatus(exchange, 401);
 
-/** Returns the first conclusive trial. AUTH-2 and AUTH-3 judge this one, and AUTH-8 all others. */
-const firstConclusiveTrial = (
-  trials: readonly KeyTrial[],
+/** Returns the first conclusive request. AUTH-2 and AUTH-3 judge this one, and AUTH-8 all others. */
+const firstConclusiveRequest = (
+  requests: readonly KeyRequest[],
   withControl: ReadonlySet<EndpointName>,
-): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
+): KeyRequest | undefined =>
+  requests.find((request) => withControl.has(request.endpoint) && !isInconclusive(request.exchange));
 
 /** Judges requests with altered keys, on the endpoints that answer 401 to a wrong key. */
-function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedTrial[] {
+function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedRequest[] {
   const rejecting = new Set(
-    trialsOf(unauthenticated, "a wrong key")
+    requestsOf(unauthenticated, "a wrong key")
       .filter(got401)
       .map(({ endpoint }) => endpoint),
   );
-  return judgeTrials(
-    trialsOf(unauthenticated, ...kinds).filter(({ endpoint }) => rejecting.has(endpoint)),
+  return judgeRequests(
+    requestsOf(unauthenticated, ...kinds).filter(({ endpoint }) => rejecting.has(endpoint)),
     endpointsWithControl(all),
   );
 }
@@ -83,13 +84,15 @@ const checkAlteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string)
 
 /** Judges the code of a 401 to an altered key. No altered key was ever valid, so none can have expired. */
 function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
-  const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ trial }) => hasStatus(trial.exchange, 401));
-  const expired = rejected.find(({ trial }) => codeOf(trial.exchange) === "EXPIRED_API_KEY");
+  const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ request }) =>
+    hasStatus(request.exchange, 401),
+  );
+  const expired = rejected.find(({ request }) => codeOf(request.exchange) === "EXPIRED_API_KEY");
   if (expired !== undefined)
     return breach(
       "a code of a wrong key",
-      `${expired.trial.kind} on ${expired.trial.endpoint}: EXPIRED_API_KEY`,
-      expired.trial.exchange,
+      `${expired.request.kind} on ${expired.request.endpoint}: EXPIRED_API_KEY`,
+      expired.request.exchange,
     );
   return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
 }
@@ -97,24 +100,24 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
 /** Judges keys in the other letter case, sent if the real key has one case. A hexadecimal key may ignore the case. */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
-  const accepted = judged.find(({ trial }) => isSuccess(trial.exchange));
+  const accepted = judged.find(({ request }) => isSuccess(request.exchange));
   if (accepted !== undefined)
-    return breach("401, as for any wrong key", outcomeOf(accepted.trial.exchange), accepted.trial.exchange);
+    return breach("401, as for any wrong key", outcomeOf(accepted.request.exchange), accepted.request.exchange);
   if (judged.some(({ verdict }) => verdict === "correct")) return follows("case-matters");
-  const hasBothCases = trialsOf(evidence.unauthenticated, "a key in other letter case").length > 0;
+  const hasBothCases = requestsOf(evidence.unauthenticated, "a key in other letter case").length > 0;
   return hasBothCases
     ? follows("both-cases")
     : unproven("no request with the key in the other letter case got a conclusive response");
 }
 
-/** Returns `unproven` if a required endpoint, or one with a trial, has not rejected an invalid key, else `null`. */
+/** Returns `unproven` if a required endpoint, or one with a request, has not rejected an invalid key, else `null`. */
 function unprovenOnSomeEndpoint(
-  trials: readonly KeyTrial[],
-  correct: readonly KeyTrial[],
+  requests: readonly KeyRequest[],
+  correct: readonly KeyRequest[],
   notOffered: readonly EndpointName[] = [],
 ): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
-  const expected = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
+  const expected = new Set<EndpointName>([...requiredEndpoints, ...requests.map(({ endpoint }) => endpoint)]);
   const missing = [...expected].filter((endpoint) => !proven.has(endpoint) && !notOffered.includes(endpoint));
   if (missing.length === 0) return null;
   return unproven(
@@ -129,20 +132,20 @@ type InvalidKey = "a wrong key" | "no key";
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,
-  afterRejection: (trial: KeyTrial) => TrialVerdict,
-): JudgedTrial[] {
-  const trials = trialsOf(unauthenticated, kind);
+  afterRejection: (request: KeyRequest) => KeyVerdict,
+): JudgedRequest[] {
+  const requests = requestsOf(unauthenticated, kind);
   const withControl = endpointsWithControl(all);
-  const first = firstConclusiveTrial(trials, withControl);
-  if (first === undefined) return judgeTrialsBy(trials, () => "inconclusive");
-  return judgeTrials(trials, withControl).map(({ trial, verdict }) => ({
-    trial,
-    verdict: verdict === "violation" && got401(first) ? afterRejection(trial) : verdict,
+  const first = firstConclusiveRequest(requests, withControl);
+  if (first === undefined) return judgeRequestsBy(requests, () => "inconclusive");
+  return judgeRequests(requests, withControl).map(({ request, verdict }) => ({
+    request,
+    verdict: verdict === "violation" && got401(first) ? afterRejection(request) : verdict,
   }));
 }
 
 function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey): boolean {
-  const first = firstConclusiveTrial(trialsOf(unauthenticated, kind), endpointsWithControl(all));
+  const first = firstConclusiveRequest(requestsOf(unauthenticated, kind), endpointsWithControl(all));
   return first !== undefined && got401(first);
 }
 
@@ -156,10 +159,10 @@ const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
     judged: (evidence) =>
       isFirstRejected(evidence, kind)
         ? // AUTH-3 judges the code.
-          judgeInvalidKey(evidence, kind, (trial) => (got401(trial) ? "correct" : "violation"))
+          judgeInvalidKey(evidence, kind, (request) => (got401(request) ? "correct" : "violation"))
         : [],
     alsoRequire: ({ unauthenticated, all }, correct) =>
-      unprovenOnSomeEndpoint(trialsOf(unauthenticated, kind), correct, all.notOffered),
+      unprovenOnSomeEndpoint(requestsOf(unauthenticated, kind), correct, all.notOffered),
     whenEmpty: (evidence) =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
@@ -171,13 +174,13 @@ export const keyRequiredCheck: Check = checkKeys("REQ-2", coreControlProbes, {
   expected: () => "a request without a key is rejected",
   judged: ({ unauthenticated, all }) => {
     const withControl = endpointsWithControl(all);
-    return judgeTrialsBy(trialsOf(unauthenticated, "no key"), ({ endpoint, exchange }) => {
+    return judgeRequestsBy(requestsOf(unauthenticated, "no key"), ({ endpoint, exchange }) => {
       if (isSuccess(exchange)) return "violation";
       return withControl.has(endpoint) && !isInconclusive(exchange) ? "correct" : "inconclusive";
     });
   },
   alsoRequire: ({ unauthenticated, all }, correct) =>
-    unprovenOnSomeEndpoint(trialsOf(unauthenticated, "no key"), correct, all.notOffered),
+    unprovenOnSomeEndpoint(requestsOf(unauthenticated, "no key"), correct, all.notOffered),
 });
 
 export const authentication = suite("Authentication", [
@@ -199,7 +202,7 @@ export const authentication = suite("Authentication", [
     expected: () => "401 with the code `INVALID_API_KEY`",
     // Judges the code of every 401, but the status of only the first conclusive response. AUTH-8 judges the others.
     judged: (evidence) =>
-      judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
+      judgeInvalidKey(evidence, "a wrong key", (request) => (got401(request) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>
       isFirstRejected(evidence, "a wrong key") ? unproven("the 401 has no readable error code (ERR-2 to ERR-5)") : null,
   }),
@@ -219,7 +222,7 @@ export const authentication = suite("Authentication", [
   checkAlteredKeysRejected("AUTH-6", "only a key after `Bearer` is accepted"),
   observe("AUTH-7", unauthenticatedSent, (unauthenticated) => {
     const { lowerCase } = unauthenticated;
-    const control = exchangeOn(trialsOf(unauthenticated, "a wrong key"), "health");
+    const control = exchangeOn(requestsOf(unauthenticated, "a wrong key"), "health");
     if (lowerCase === null || control === undefined || !hasStatus(control, 401))
       return unproven("a wrong key on health did not get the 401 to compare with");
     return observed(isSuccess(lowerCase) ? "`bearer` is accepted" : `\`bearer\` gets ${outcomeOf(lowerCase)}`);
@@ -227,7 +230,7 @@ export const authentication = suite("Authentication", [
   checkRejectedEverywhere("a wrong key", "wrong"),
   checkRejectedEverywhere("no key", "missing"),
   observe("AUTH-9", unauthenticatedSent, (unauthenticated) => {
-    const rejected = trialsOf(unauthenticated, "no key").filter(
+    const rejected = requestsOf(unauthenticated, "no key").filter(
       (each) => got401(each) && errorOf(each.exchange) !== null,
     );
     const codes = new Set(rejected.map(({ exchange }) => formatValue(codeOf(exchange) ?? undefined)));
@@ -252,7 +255,7 @@ export const authentication = suite("Authentication", [
   ),
   check("AUTH-16", unauthenticatedSent, (unauthenticated) => {
     const { allWrong, keyAndBodyWrong } = unauthenticated;
-    const control = exchangeOn(trialsOf(unauthenticated, "a wrong key"), "invoke");
+    const control = exchangeOn(requestsOf(unauthenticated, "a wrong key"), "invoke");
     if (control === undefined || !hasStatus(control, 401))
       return unproven("a wrong key alone does not get 401 on invoke (AUTH-3, AUTH-8)");
     const isConclusive = (exchange: Exchange | null): exchange is Exchange =>

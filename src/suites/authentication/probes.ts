@@ -16,30 +16,31 @@ import {
   type Fixtures,
   firstSuccessOn,
   prepareFixtures,
-  createTrialSender,
+  createRequestSender,
   type EndpointRequest,
-  type KeyTrial,
-  type KeyTrials,
+  type KeyRequest,
+  type KeyRequests,
   requestFor,
-  sendTrials,
-  type TrialSender,
-} from "../shared/key-trials/send-trials.ts";
-import { acceptingEndpoints, keyExpectations } from "../shared/key-trials/key-checks.ts";
+  sendToEndpoints,
+  type RequestSender,
+} from "../shared/key-requests/send-requests.ts";
+import { acceptingEndpoints, keyExpectations } from "../shared/key-requests/key-checks.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /** Sends an expired key to every endpoint. Runs late: webhooks and operations must exist for these requests. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
   { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
-  async (context): Promise<KeyTrials> => {
+  async (context): Promise<KeyRequests> => {
     const fixtures = await prepareFixtures(context, "of-expired-key");
-    const sender = createTrialSender(context.client.as(context.given["keys.expired"]), fixtures, context);
-    const cells = await sendTrials(sender, "an expired key", endpointNames);
+    const sender = createRequestSender(context.client.as(context.given["keys.expired"]), fixtures, context);
+    const requests = await sendToEndpoints(sender, "an expired key", endpointNames);
     const second = hasSecondPage(context.discovery)
       ? await sender.send({ method: "GET", path: "/agents?page=2&limit=2", options: {} })
       : null;
     return {
-      cells: second === null ? cells : [...cells, { kind: "an expired key", endpoint: "list", exchange: second }],
+      requests:
+        second === null ? requests : [...requests, { kind: "an expired key", endpoint: "list", exchange: second }],
     };
   },
 );
@@ -64,7 +65,7 @@ export const everyKeyUsed = probe(
 );
 
 /** Responses to requests without a valid key. Requests that were not sent are left out. */
-export interface UnauthenticatedTrials extends KeyTrials {
+export interface UnauthenticatedRequests extends KeyRequests {
   /** A health request whose `Authorization` header has `bearer` in lower case before the valid key. */
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
@@ -87,16 +88,16 @@ const minPerMinuteForAllEndpoints = 100;
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
   { requests: 1, reads: true, stage: "limits", mayDropRequests: true },
-  async (context): Promise<UnauthenticatedTrials> => {
+  async (context): Promise<UnauthenticatedRequests> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
     // With an exhausted main key, a server that takes an altered key for it answers 429, which looks like a rejection.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
-    const sender = createTrialSender(client, fixtures, context);
+    const sender = createRequestSender(client, fixtures, context);
     const wrongKey = `Bearer ${neverIssuedKey(key)}`;
-    const wrong = await sendTrials(sender, "a wrong key", endpointNames, wrongKey);
-    const missing = await sendTrials(sender, "no key", endpointNames, null);
+    const wrong = await sendToEndpoints(sender, "a wrong key", endpointNames, wrongKey);
+    const missing = await sendToEndpoints(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
     // With few requests, `allWrong` is the only request with both a wrong key and a wrong body.
@@ -112,7 +113,7 @@ export const unauthenticatedSent = probe(
     }
     const health = requestFor.health(fixtures);
     const lowerCase = health === null ? null : await sender.send(health, `bearer ${key}`);
-    const altered: KeyTrial[] = [];
+    const altered: KeyRequest[] = [];
     for (const kind of alteredKeyKinds) {
       const authorization = alteredAuthorizations[kind](key);
       const endpoints = isAffordable ? keyExpectations[kind].on : (endpointsIfFewRequests[kind] ?? ["health"]);
@@ -120,7 +121,7 @@ export const unauthenticatedSent = probe(
         altered.push(...(await sendHealthFirst(sender, { kind, endpoints, authorization }, acceptingEndpoints(wrong))));
     }
     await sendDeliveriesControl(context, fixtures);
-    return { cells: [...wrong, ...missing, ...altered], lowerCase, allWrong, keyAndBodyWrong, keyAndBodyMissing };
+    return { requests: [...wrong, ...missing, ...altered], lowerCase, allWrong, keyAndBodyWrong, keyAndBodyMissing };
   },
 );
 
@@ -139,7 +140,7 @@ const emptyPost = (path: string): EndpointRequest => ({ method: "POST", path, op
 const hasManyRequests = ({ target, client }: ProbeContext): boolean =>
   target.clock !== null || (limitsOf(client.key, target)?.perMinute ?? 0) >= minPerMinuteForAllEndpoints;
 
-interface AlteredTrials {
+interface AlteredRequests {
   readonly kind: RejectedKeyKind;
   readonly endpoints: readonly EndpointName[];
   readonly authorization: string;
@@ -150,12 +151,12 @@ interface AlteredTrials {
  * `acceptingAny` lists endpoints that accept even a wrong key.
  */
 async function sendHealthFirst(
-  sender: TrialSender,
-  { kind, endpoints, authorization }: AlteredTrials,
+  sender: RequestSender,
+  { kind, endpoints, authorization }: AlteredRequests,
   acceptingAny: ReadonlySet<EndpointName>,
-): Promise<KeyTrial[]> {
-  const first = await sendTrials(sender, kind, ["health"], authorization);
+): Promise<KeyRequest[]> {
+  const first = await sendToEndpoints(sender, kind, ["health"], authorization);
   if ([...acceptingEndpoints(first)].some((endpoint) => !acceptingAny.has(endpoint))) return first;
   const rest = endpoints.filter((endpoint) => endpoint !== "health");
-  return [...first, ...(await sendTrials(sender, kind, rest, authorization))];
+  return [...first, ...(await sendToEndpoints(sender, kind, rest, authorization))];
 }

@@ -14,7 +14,7 @@ import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { createCostWatcher } from "../limits/suspect-costs.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import { type Fixtures, prepareFixtures } from "../shared/key-trials/send-trials.ts";
+import { type Fixtures, prepareFixtures } from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import {

@@ -9,7 +9,7 @@ import {
   type Fixtures,
   type EndpointRequest,
   requestFor,
-} from "../shared/key-trials/send-trials.ts";
+} from "../shared/key-requests/send-requests.ts";
 import { agentOfRole } from "./reach.ts";
 
 /** The target, agents and ids that generated requests may name. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
-import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
+import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { keys } from "./checks.ts";
@@ -19,7 +19,7 @@ const expired = refusal(401, "EXPIRED_API_KEY");
 
 type Responses = Partial<Readonly<Record<EndpointName, Exchange>>>;
 
-const cellsOf = (kind: RejectedKeyKind, asked: Responses): KeyTrial[] =>
+const requestsOf = (kind: RejectedKeyKind, asked: Responses): KeyRequest[] =>
   Object.entries(asked).map(([endpoint, made]) => ({ kind, endpoint: endpoint as EndpointName, exchange: made }));
 
 const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;
@@ -35,11 +35,11 @@ const allWith = (...more: readonly Exchange[]): AllExchanges => ({
 });
 
 /** An invalid key is rejected on every endpoint. */
-const others = { unauthenticated: { cells: [] }, all: allWith() } as const;
+const others = { unauthenticated: { requests: [] }, all: allWith() } as const;
 const nothingSent = { ...others, all: { validKeys: ["main"], exchanges: [] } } as const;
 
 describe("a temporary key", () => {
-  const after = (asked: Responses) => cellsOf("a temporary key after its life", asked);
+  const after = (asked: Responses) => requestsOf("a temporary key after its life", asked);
   it.each<[string, Exchange, Responses, string]>([
     ["expires", ok, { invoke: expired, usage: expired }, "holds"],
     ["stays", ok, { invoke: ok }, "breach"],
@@ -52,14 +52,14 @@ describe("a temporary key", () => {
     ["gets a 401 without a code", ok, { invoke: exchange({ status: 401, text: "no" }) }, "unproven"],
   ])("%s", (_, asked, came, expected) => {
     const before = { asked, lifeSeconds: 60 };
-    const late = { cells: after(came), expiredKeys: [] };
+    const late = { requests: after(came), expiredKeys: [] };
     expect(judged(keys, "KEY-3", { before, after: null, late, ...others })).toBe(expected);
-    const early = { before, after: late, late: { cells: [], expiredKeys: [] }, ...others };
+    const early = { before, after: late, late: { requests: [], expiredKeys: [] }, ...others };
     expect(judged(keys, "KEY-3", early)).toBe(expected);
   });
 
   it("is left alone where a key that had expired is let in as well", () => {
-    const late = { cells: after({ invoke: expired, usage: ok }), expiredKeys: ["old"] };
+    const late = { requests: after({ invoke: expired, usage: ok }), expiredKeys: ["old"] };
     const before = { asked: ok, lifeSeconds: 60 };
     const all = allWith(exchange({ method: "GET", path: "/usage", key: "old" }));
     expect(judged(keys, "KEY-3", { before, after: null, late, ...others, all })).toBe("holds");
@@ -93,12 +93,12 @@ describe("restricted keys", () => {
     ["is refused as everybody is", ok, { webhooks: forbidden }, refusal(400), "unproven"],
     ["is limited", ok, { webhooks: limited }, ok, "unproven"],
   ])("KEY-5: a read-only key %s", (_, read, asked, created, expected) => {
-    const reader = { read, cells: cellsOf("a read-only key", asked), invoked: null };
+    const reader = { read, requests: requestsOf("a read-only key", asked), invoked: null };
     expect(judged(keys, "KEY-5", { reader, control: { created }, ...others })).toBe(expected);
   });
 
   const ofAnother = (asked: Responses, control: Exchange) => ({
-    cells: cellsOf("a key of another agent", asked),
+    requests: requestsOf("a key of another agent", asked),
     control,
   });
   it.each<[string, Exchange, ReturnType<typeof ofAnother> | null, string]>([
@@ -130,9 +130,9 @@ describe("restricted keys", () => {
     mayBeListed = false,
   ) => ({
     tried: {
-      cells: [
-        ...cellsOf("a key of another address", asked),
-        ...cellsOf("a key of another address, for the second time", again),
+      requests: [
+        ...requestsOf("a key of another address", asked),
+        ...requestsOf("a key of another address, for the second time", again),
       ],
       claimed,
       isDirect,
@@ -155,13 +155,13 @@ describe("restricted keys", () => {
   });
 
   it("are left alone where any key is let in", () => {
-    const unauthenticated = { cells: cellsOf("a wrong key", { usage: ok }) };
+    const unauthenticated = { requests: requestsOf("a wrong key", { usage: ok }) };
     const tried = elsewhere({ usage: ok, list: forbidden }, null);
     expect(judged(keys, "KEY-7", { ...tried, ...others, unauthenticated })).toBe("holds");
   });
 
   it("AUTH-13: says what each lacks permission with", () => {
-    const wrote = { read: ok, cells: cellsOf("a read-only key", { webhooks: refusal(401, "NO") }), invoked: ok };
+    const wrote = { read: ok, requests: requestsOf("a read-only key", { webhooks: refusal(401, "NO") }), invoked: ok };
     expect(judgeBy(keys, "AUTH-13/write", wrote)).toMatchObject({ text: expect.stringContaining("401 NO") });
     expect(judgeBy(keys, "AUTH-13/invoke", wrote)).toMatchObject({ text: expect.stringContaining("accepted") });
     expect(judged(keys, "AUTH-13/agent", { own: ok, other: null })).toBe("unproven");

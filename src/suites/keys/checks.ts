@@ -2,11 +2,11 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
-import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
+import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
 import { checkEverySuccess } from "../shared/common-checks.ts";
 import { outlivedKeyCheck } from "../coverage/checks.ts";
 import { keyUsageLedger } from "../limits/ledger-checks.ts";
-import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-trials/key-checks.ts";
+import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-requests/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import {
   describeStatus,
@@ -51,8 +51,8 @@ function namesIn(read: Exchange): string[] {
 }
 
 /** Returns the exchange of a restricted key with an endpoint; `null` if no request was sent there. */
-const exchangeWith = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
-  cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
+const exchangeWith = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | null =>
+  requests.find((request) => request.endpoint === endpoint)?.exchange ?? null;
 
 /**
  * Returns the endpoints that accept an expired key. They also accept a temporary key that has expired, which is the
@@ -75,9 +75,9 @@ export const keys = suite("Keys", [
       expected: ({ before }) => `401 with the code \`EXPIRED_API_KEY\` after ${before.lifeSeconds} s`,
       judged: ({ before, after, late, unauthenticated, all }) => {
         if (!isSuccess(before.asked)) return [];
-        const cells = [...(after?.cells ?? []), ...late.cells];
+        const requests = [...(after?.requests ?? []), ...late.requests];
         return judgeWhereWrongKeyRejected(
-          { cells },
+          { requests },
           { unauthenticated, all },
           endpointsAcceptingExpired(all, late.expiredKeys),
         );
@@ -197,7 +197,7 @@ export const keys = suite("Keys", [
   observe(
     "AUTH-13",
     readOnlyKeyTried,
-    ({ cells }) => describeRestricted("a read-only key that creates a webhook", exchangeWith(cells, "webhooks")),
+    ({ requests }) => describeRestricted("a read-only key that creates a webhook", exchangeWith(requests, "webhooks")),
     {
       as: "write",
     },
@@ -209,7 +209,10 @@ export const keys = suite("Keys", [
     "AUTH-13",
     oneAgentKeyTried,
     ({ other }) =>
-      describeRestricted("a key that invokes another agent than its own", exchangeWith(other?.cells ?? [], "invoke")),
+      describeRestricted(
+        "a key that invokes another agent than its own",
+        exchangeWith(other?.requests ?? [], "invoke"),
+      ),
     {
       as: "agent",
     },
@@ -217,7 +220,8 @@ export const keys = suite("Keys", [
   observe(
     "AUTH-13",
     otherAddressKeyTried,
-    ({ cells }) => describeRestricted("a key that comes from an address not on its list", exchangeWith(cells, "usage")),
+    ({ requests }) =>
+      describeRestricted("a key that comes from an address not on its list", exchangeWith(requests, "usage")),
     {
       as: "address",
     },

@@ -11,18 +11,20 @@ const kindOf = (id: string, evidence: unknown): string => judgeBy(suite, id, evi
 const ok = exchange({ method: "GET", json: {} });
 const refused = (status: number): Exchange =>
   exchange({ method: "GET", status, json: { error: { code: "NO", message: "No.", status } } });
-const cellOf = (kind: string, response: Exchange) => ({ cells: [{ kind, endpoint: "health", exchange: response }] });
+const requestsOf = (kind: string, response: Exchange) => ({
+  requests: [{ kind, endpoint: "health", exchange: response }],
+});
 
 describe("a key that is used right after a good call of the same path", () => {
   const kind = "an expired key";
-  const after = (response: Exchange) => ({ trials: [{ kind, endpoint: "health", good: ok, exchange: response }] });
+  const after = (response: Exchange) => ({ requests: [{ kind, endpoint: "health", good: ok, exchange: response }] });
   it.each<[string, Exchange, Exchange, string]>([
     ["is rejected", refused(401), refused(401), "holds"],
     ["gets a response from a cache", ok, refused(401), "breach"],
     ["is accepted in other requests, too, which is AUTH-4 alone", ok, ok, "inapplicable"],
     ["meets a limit", refused(429), refused(401), "inapplicable"],
   ])("%s", (_, response, usual, expected) => {
-    const evidence = { cached: after(response), ordinary: cellOf(kind, usual) };
+    const evidence = { cached: after(response), ordinary: requestsOf(kind, usual) };
     expect(kindOf("AUTH-4/after a good call", evidence)).toBe(expected);
   });
 });
@@ -45,7 +47,7 @@ describe("a key of another address in a signed request", () => {
     ["is let in by its signature", ok, refused(403), "breach"],
     ["is let in without a signature, too, which is KEY-7 alone", ok, ok, "inapplicable"],
   ])("%s", (_, signed, plain, expected) => {
-    const tried = { cells: [{ kind: "a key of another address", endpoint: "usage", exchange: plain }] };
+    const tried = { requests: [{ kind: "a key of another address", endpoint: "usage", exchange: plain }] };
     expect(kindOf("KEY-7/signed", { tried, signing: { signed } })).toBe(expected);
   });
 });

@@ -10,10 +10,10 @@ import { sendSigned } from "../authentication/signing.ts";
 import {
   neverIssuedKey,
   prepareFixtures,
-  createTrialSender,
-  type KeyTrials,
+  createRequestSender,
+  type KeyRequests,
   requestFor,
-} from "../shared/key-trials/send-trials.ts";
+} from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
@@ -27,7 +27,7 @@ const since = "1.2";
 const readEndpoints = ["health", "list", "usage", "keyUsage", "deliveries", "operations"] as const;
 
 /** A request with an invalid key, sent right after a successful request with a valid key to the same path. */
-interface CachedTrial {
+interface CachedRequest {
   readonly kind: "an expired key" | "a wrong key";
   readonly endpoint: EndpointName;
   readonly good: Exchange;
@@ -43,18 +43,18 @@ export const keysTriedAfterGoodCalls = probe(
     after: [unauthenticatedSent],
     since,
   },
-  async (context): Promise<{ readonly trials: readonly CachedTrial[] }> => {
+  async (context): Promise<{ readonly requests: readonly CachedRequest[] }> => {
     const { client, target } = context;
     const fixtures = await prepareFixtures(context, "of-cached-calls");
     const expired = resolveKey("keys.expired", target);
-    const wrong = { kind: "a wrong key", sender: createTrialSender(client, fixtures, context) } as const;
+    const wrong = { kind: "a wrong key", sender: createRequestSender(client, fixtures, context) } as const;
     const senders = [
       ...(expired === null
         ? []
-        : [{ kind: "an expired key", sender: createTrialSender(client.as(expired), fixtures, context) } as const]),
+        : [{ kind: "an expired key", sender: createRequestSender(client.as(expired), fixtures, context) } as const]),
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
-    const trials: CachedTrial[] = [];
+    const requests: CachedRequest[] = [];
     // If the key has few requests a minute, only an expired key is tried, and only on health, which no limit counts. So
     // the request uses up no allowance.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
@@ -66,10 +66,10 @@ export const keysTriedAfterGoodCalls = probe(
         const exchange = isSuccess(good)
           ? await sender.send(request, "authorization" in rest ? rest.authorization : undefined)
           : null;
-        if (exchange !== null) trials.push({ kind, endpoint, good, exchange });
+        if (exchange !== null) requests.push({ kind, endpoint, good, exchange });
       }
     }
-    return { trials };
+    return { requests };
   },
 );
 
@@ -78,16 +78,16 @@ export const keysTriedAfterGoodCalls = probe(
  * reject the invalid key in other requests, so that one defect breaks one clause.
  */
 const judgeNotServedFromCache =
-  (kind: CachedTrial["kind"]) =>
+  (kind: CachedRequest["kind"]) =>
   ({
-    cached: { trials },
+    cached: { requests },
     ordinary,
   }: {
-    readonly cached: { readonly trials: readonly CachedTrial[] };
-    readonly ordinary: KeyTrials;
+    readonly cached: { readonly requests: readonly CachedRequest[] };
+    readonly ordinary: KeyRequests;
   }): Finding<never> => {
-    const rejecting = ordinary.cells.filter((each) => each.kind === kind && hasStatus(each.exchange, 401));
-    const judged = trials.filter(
+    const rejecting = ordinary.requests.filter((each) => each.kind === kind && hasStatus(each.exchange, 401));
+    const judged = requests.filter(
       (each) =>
         each.kind === kind &&
         !isInconclusive(each.exchange) &&
@@ -184,7 +184,7 @@ export const indirectKeyChecks: readonly Check[] = [
     "KEY-7",
     { tried: otherAddressKeyTried, signing: otherAddressKeySigned },
     ({ tried, signing: { signed } }): Finding<never> => {
-      const plain = tried.cells.find(({ endpoint }) => endpoint === "usage");
+      const plain = tried.requests.find(({ endpoint }) => endpoint === "usage");
       if (plain === undefined || isSuccess(plain.exchange) || isInconclusive(plain.exchange))
         return inapplicable("the key is not rejected without a signature; see KEY-7");
       if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);

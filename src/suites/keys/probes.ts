@@ -7,14 +7,14 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import { includesThisMachine } from "../../target/source-address.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import {
-  sendTrials,
-  createTrialSender,
-  type KeyTrials,
+  sendToEndpoints,
+  createRequestSender,
+  type KeyRequests,
   prepareFixtures,
   idleWebhook,
   prefixOf,
-} from "../shared/key-trials/send-trials.ts";
-import { keyExpectations } from "../shared/key-trials/key-checks.ts";
+} from "../shared/key-requests/send-requests.ts";
+import { keyExpectations } from "../shared/key-requests/key-checks.ts";
 import { isInconclusive, isSuccess } from "../shared/response.ts";
 
 const helloBody = { query: defaultQuery } as const;
@@ -76,7 +76,7 @@ const temporaryLifeSeconds = (target: Target): number => {
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
 };
 
-export interface ExpiredKeyTrials extends KeyTrials {
+export interface ExpiredKeyRequests extends KeyRequests {
   readonly expiredKeys: readonly string[];
 }
 
@@ -84,16 +84,16 @@ async function requestAfterExpiry(
   context: ProbeContext<"keys.temporary">,
   name: string,
   endpoints: readonly EndpointName[],
-): Promise<ExpiredKeyTrials> {
+): Promise<ExpiredKeyRequests> {
   const { client, given, target, time } = context;
   const key = given["keys.temporary"];
   await useInMiddleOfLife(context);
   await time.passTime(endOfLifeMs(key) - elapsedMs(time), "the temporary key must expire");
   const fixtures = await prepareFixtures(context, name);
-  const asking = createTrialSender(client.as(key), fixtures, context);
-  const cells = await sendTrials(asking, "a temporary key after its life", endpoints);
+  const sender = createRequestSender(client.as(key), fixtures, context);
+  const requests = await sendToEndpoints(sender, "a temporary key after its life", endpoints);
   const expiredKeys = Object.values(target.keys).flatMap((each) => (each.expired ? [each.name] : []));
-  return { cells, expiredKeys };
+  return { requests, expiredKeys };
 }
 
 /**
@@ -171,14 +171,14 @@ export const readOnlyKeyTried = probe(
     const agent = context.target.agents.answering;
     const read = await reader.send("GET", "/usage");
     const fixtures = await prepareFixtures(context, "of-read-only-key");
-    const asking = createTrialSender(reader, fixtures, context);
-    const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
+    const sender = createRequestSender(reader, fixtures, context);
+    const requests = await sendToEndpoints(sender, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
     // The document does not say whether invoking an agent is a write. A server that refuses invokes must also refuse
     // streams and batches.
     const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
-    const likewise = isRefused ? await sendTrials(asking, "a read-only key", ["stream", "batch"]) : [];
-    return { read, cells: [...cells, ...likewise], invoked };
+    const likewise = isRefused ? await sendToEndpoints(sender, "a read-only key", ["stream", "batch"]) : [];
+    return { read, requests: [...requests, ...likewise], invoked };
   },
 );
 
@@ -189,7 +189,7 @@ export interface AgentsTried {
    * Requests with the restricted key for another agent. `control` is an invoke of that agent with the main key. `null`
    * if the harness knows no other agent.
    */
-  readonly other: (KeyTrials & { readonly control: Exchange }) | null;
+  readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
 
 export const oneAgentKeyTried = probe(
@@ -206,12 +206,12 @@ export const oneAgentKeyTried = probe(
     const control = await client.invoke(agent, helloBody);
     const fixtures = await prepareFixtures(context, "of-one-agent-key");
     const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
-    const asking = createTrialSender(restricted, { ...fixtures, agent, webhook }, context);
+    const sender = createRequestSender(restricted, { ...fixtures, agent, webhook }, context);
     // A batch path without the placeholder does not name the agent.
     const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
     const endpoints = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
-    const cells = await sendTrials(asking, "a key of another agent", endpoints);
-    return { own, other: { control, cells } };
+    const requests = await sendToEndpoints(sender, "a key of another agent", endpoints);
+    return { own, other: { control, requests } };
   },
 );
 
@@ -225,7 +225,7 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
 }
 
 /** Requests with a key that may be used only from other addresses. */
-export interface OtherAddressTrials extends KeyTrials {
+export interface OtherAddressRequests extends KeyRequests {
   /**
    * A request whose `X-Forwarded-For` names an address that the key allows. `null` if the server accepted the key
    * without that header.
@@ -242,22 +242,22 @@ export interface OtherAddressTrials extends KeyTrials {
 export const otherAddressKeyTried = probe(
   "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
   { needs: ["keys.elsewhere"], requests: 0, reads: true, stage: "limits" },
-  async (context): Promise<OtherAddressTrials> => {
+  async (context): Promise<OtherAddressRequests> => {
     const { client, given, target } = context;
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
     const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
     const fixtures = await prepareFixtures(context, "of-key-of-elsewhere");
-    const asking = createTrialSender(restricted, fixtures, context);
-    const first = await sendTrials(asking, "a key of another address", endpointNames);
+    const sender = createRequestSender(restricted, fixtures, context);
+    const first = await sendToEndpoints(sender, "a key of another address", endpointNames);
     const second = "a key of another address, for the second time";
-    const again = await sendTrials(asking, second, keyExpectations[second].on);
-    const cells = [...first, ...again];
+    const again = await sendToEndpoints(sender, second, keyExpectations[second].on);
+    const requests = [...first, ...again];
     // Anyone can send `X-Forwarded-For`, so a server may trust it only from a known proxy.
-    const claimed = cells.some(({ exchange }) => isSuccess(exchange))
+    const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });
     const mayBeListed = includesThisMachine(key.allowedIps ?? []) === "unknown";
-    return { cells, claimed, isDirect: target.isDirect, mayBeListed };
+    return { requests, claimed, isDirect: target.isDirect, mayBeListed };
   },
 );

@@ -152,14 +152,15 @@ export const firstSuccessOn = (
         endpointCalled(each.request.method, each.request.url, target.paths)?.endpoint === endpoint,
     );
 
-export interface KeyTrial {
+/** A request with a key that the target must reject, and its response. */
+export interface KeyRequest {
   readonly kind: RejectedKeyKind;
   readonly endpoint: EndpointName;
   readonly exchange: Exchange;
 }
 
-export interface KeyTrials {
-  readonly cells: readonly KeyTrial[];
+export interface KeyRequests {
+  readonly requests: readonly KeyRequest[];
 }
 
 /** A request to an endpoint that succeeds with a valid key. */
@@ -206,14 +207,18 @@ const streamOptions: SendOptions = {
 /** Number of 429 responses after which a sender stops, because the server may be limiting the client's address. */
 const maxLimited = 2;
 
-export interface TrialSender {
+export interface RequestSender {
   readonly fixtures: Fixtures;
   /** Sends a request with the client's key or with `authorization`. `null` if the request may not be sent. */
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
 /** Creates the sender of one probe. It waits for rate limits only with a test clock. */
-export function createTrialSender(client: Client, fixtures: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
+export function createRequestSender(
+  client: Client,
+  fixtures: Fixtures,
+  { target, readOnly }: ProbeContext,
+): RequestSender {
   let limited = 0;
   return {
     fixtures,
@@ -231,17 +236,17 @@ export function createTrialSender(client: Client, fixtures: Fixtures, { target, 
 }
 
 /** Sends a request to each endpoint, one after the other, so that no concurrency limit rejects them. */
-export async function sendTrials(
-  { fixtures, send }: TrialSender,
+export async function sendToEndpoints(
+  { fixtures, send }: RequestSender,
   kind: RejectedKeyKind,
   endpoints: readonly EndpointName[],
   authorization?: string | null,
-): Promise<KeyTrial[]> {
-  const trials: KeyTrial[] = [];
+): Promise<KeyRequest[]> {
+  const requests: KeyRequest[] = [];
   for (const endpoint of endpoints) {
     const request = requestFor[endpoint](fixtures);
     const exchange = request === null ? null : await send(request, authorization);
-    if (exchange !== null) trials.push({ kind, endpoint, exchange });
+    if (exchange !== null) requests.push({ kind, endpoint, exchange });
   }
-  return trials;
+  return requests;
 }

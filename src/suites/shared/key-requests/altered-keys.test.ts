@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { truncated, swapLetterCase, lengthenKey, neverIssuedKey, replaceLastCharacter } from "./send-trials.ts";
+import { truncated, swapLetterCase, lengthenKey, neverIssuedKey, replaceLastCharacter } from "./send-requests.ts";
 
 const bytes = (text: string, coding: "base64" | "hex" = "base64"): string => Buffer.from(text, coding).toString("hex");
 

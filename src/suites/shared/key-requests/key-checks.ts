@@ -10,7 +10,7 @@ import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { type RejectedKeyKind, rejectedKeyKinds } from "../../../spec/dimensions.ts";
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
-import type { KeyTrial, KeyTrials } from "./send-trials.ts";
+import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
 /** The expected response to a kind of invalid key: 401 with a certain code or any, or anything but a success. */
 type Expectation =
@@ -89,48 +89,52 @@ const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   batch: need("paths.batch"),
 };
 
-export type TrialVerdict = "correct" | "violation" | "inconclusive";
+export type KeyVerdict = "correct" | "violation" | "inconclusive";
 
 /** Whether the server accepted a key. A stream may open with 200 and reject the key only in its first event. */
-function isAccepted({ kind, endpoint, exchange }: KeyTrial): boolean {
+function isAccepted({ kind, endpoint, exchange }: KeyRequest): boolean {
   const { expects } = keyExpectations[kind];
   if (!isSuccess(exchange) || exchange.answer.kind !== "answered") return false;
   if (endpoint !== "stream" || expects.status === 401) return true;
   return exchange.answer.events.some(({ name }) => name === "chunk" || name === "done");
 }
 
-function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): TrialVerdict {
-  const { expects } = keyExpectations[trial.kind];
-  const hasControl = withControl.has(trial.endpoint);
-  if (isInconclusive(trial.exchange)) return "inconclusive";
-  if (isAccepted(trial)) return "violation";
+function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName>): KeyVerdict {
+  const { expects } = keyExpectations[request.kind];
+  const hasControl = withControl.has(request.endpoint);
+  if (isInconclusive(request.exchange)) return "inconclusive";
+  if (isAccepted(request)) return "violation";
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
-  if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
-  const code = codeOf(trial.exchange);
+  if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
+  const code = codeOf(request.exchange);
   // The code shows whether the key is the reason of this 401. Without a code, only a control shows it.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
 }
 
-export interface JudgedTrial {
-  readonly trial: KeyTrial;
-  readonly verdict: TrialVerdict;
+export interface JudgedRequest {
+  readonly request: KeyRequest;
+  readonly verdict: KeyVerdict;
 }
 
-export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyTrial) => TrialVerdict): JudgedTrial[] =>
-  trials.map((trial) => ({ trial, verdict: verdict(trial) }));
+export const judgeRequestsBy = (
+  requests: readonly KeyRequest[],
+  verdict: (request: KeyRequest) => KeyVerdict,
+): JudgedRequest[] => requests.map((request) => ({ request, verdict: verdict(request) }));
 
 /** Judges requests with invalid keys. `withControl` lists the endpoints on which a valid key succeeded. */
-export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
-  judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
+export const judgeRequests = (
+  requests: readonly KeyRequest[],
+  withControl: ReadonlySet<EndpointName>,
+): JudgedRequest[] => judgeRequestsBy(requests, (request) => judgeRequest(request, withControl));
 
 interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
-  readonly judged: (evidence: E) => readonly JudgedTrial[];
+  readonly judged: (evidence: E) => readonly JudgedRequest[];
   /** Returns a finding if an additional condition is not met. Called if no request has the verdict `violation`. */
-  readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
+  readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
   /** Returns why no response is conclusive. `null` if the responses themselves show the reason. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
@@ -147,65 +151,67 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
     noun: "requests",
     members: (evidence) =>
       judged(evidence).map((each) => ({
-        cell: { of: each.trial.endpoint, kind: each.trial.kind },
-        proof: each.trial.exchange,
+        cell: { of: each.request.endpoint, kind: each.request.kind },
+        proof: each.request.exchange,
         subject: { ...each, expected: expected(evidence) },
       })),
-    judge: ({ trial, verdict, expected: wanted }) => {
+    judge: ({ request, verdict, expected: wanted }) => {
       if (verdict === "inconclusive") return undefined;
-      return verdict === "correct" ? null : { expected: wanted, actual: `${trial.kind} on ${describeTrial(trial)}` };
+      return verdict === "correct"
+        ? null
+        : { expected: wanted, actual: `${request.kind} on ${describeRequest(request)}` };
     },
-    summarize: (violations) => describeViolations(violations.map(({ trial }) => trial)),
+    summarize: (violations) => describeViolations(violations.map(({ request }) => request)),
     judgeAcross: (correct, evidence) =>
       alsoRequire?.(
         evidence,
-        correct.map(({ trial }) => trial),
+        correct.map(({ request }) => request),
       ) ?? holds(),
     whenEmpty: (evidence) =>
       whenEmpty?.(evidence) ??
       alsoRequire?.(evidence, []) ??
-      explainNoVerdict(judged(evidence).map(({ trial }) => trial)),
+      explainNoVerdict(judged(evidence).map(({ request }) => request)),
   });
 
 const maxNamed = 8;
 
 /** Describes violations, grouped by kind of key: "an expired key on list (200), usage (200); …". */
-function describeViolations(violations: readonly KeyTrial[]): string {
+function describeViolations(violations: readonly KeyRequest[]): string {
   const named = violations.slice(0, maxNamed);
   const rest = violations.length > named.length ? `, and ${violations.length - named.length} more` : "";
   const texts = [...Map.groupBy(named, ({ kind }) => kind)].map(
-    ([kind, trials]) => `${kind} on ${trials.map(describeTrial).join(", ")}`,
+    ([kind, requests]) => `${kind} on ${requests.map(describeRequest).join(", ")}`,
   );
   return `${texts.join("; ")}${rest}`;
 }
 
-const describeTrial = ({ endpoint, exchange }: KeyTrial): string =>
+const describeRequest = ({ endpoint, exchange }: KeyRequest): string =>
   `${endpoint} (${isSuccess(exchange) ? outcomeOf(exchange) : describeStatus(exchange)})`;
 
-function explainNoVerdict(trials: readonly KeyTrial[]): Unproven {
-  const limited = trials.some(({ exchange }) => hasStatus(exchange, 429));
+function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
+  const limited = requests.some(({ exchange }) => hasStatus(exchange, 429));
   if (limited) return unproven("the requests met a 429 before any other response", "an address that is not limited");
-  const [first] = trials;
+  const [first] = requests;
   return first === undefined
     ? unproven("no request could be sent to any endpoint")
-    : unproven(`no endpoint accepted a valid key, so a rejection proves nothing (${describeTrial(first)})`);
+    : unproven(`no endpoint accepted a valid key, so a rejection proves nothing (${describeRequest(first)})`);
 }
 
-export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<EndpointName> =>
-  new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
+export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
+  new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
  * Judges requests with invalid keys on endpoints that rejected a wrong key. An endpoint that accepts every key already
  * breaks AUTH-3 and AUTH-8. `excused` lists endpoints that break another clause.
  */
 export function judgeWhereWrongKeyRejected(
-  { cells }: KeyTrials,
-  { unauthenticated, all }: { readonly unauthenticated: KeyTrials; readonly all: AllExchanges },
+  { requests }: KeyRequests,
+  { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },
   excused: ReadonlySet<EndpointName> = new Set(),
-): JudgedTrial[] {
-  const acceptingAny = acceptingEndpoints(unauthenticated.cells.filter(({ kind }) => kind === "a wrong key"));
-  return judgeTrials(
-    cells.filter(({ endpoint }) => !acceptingAny.has(endpoint) && !excused.has(endpoint)),
+): JudgedRequest[] {
+  const acceptingAny = acceptingEndpoints(unauthenticated.requests.filter(({ kind }) => kind === "a wrong key"));
+  return judgeRequests(
+    requests.filter(({ endpoint }) => !acceptingAny.has(endpoint) && !excused.has(endpoint)),
     endpointsWithControl(all),
   );
 }

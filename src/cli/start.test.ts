@@ -19,7 +19,7 @@ const lightParts = [
   "app/requirements.ts",
   "app/use-case-error.ts",
   "app/version.ts",
-  "report/reproduce/command-name.ts",
+  "report/reproduce/curl.ts",
 ];
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);
 /** Matches modules that format tables. Only commands that print a table may load them. */

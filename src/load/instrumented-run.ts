@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { is2xx } from "../base/http-status.ts";
-import type { Scenario } from "./scenarios.ts";
+import { type KeyRole, type Scenario } from "./scenarios.ts";
 import { type Delivery, deliveryJson, hasValidSignature } from "../evidence/delivery.ts";
 import { bodyJson, statusOf } from "../evidence/exchange.ts";
 import { getPath } from "../base/json.ts";
@@ -10,13 +10,11 @@ import { openTransport, type Transport } from "../wire/transport.ts";
 import { type Engine, type EngineOptions } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
-import { isKeyRefusal, type KeyRefusal, keyRefusalIn } from "./refused-key.ts";
+import { isKeyRefusal, type KeyRefusal, keyRefusalIn } from "./judge/target-loss.ts";
 import { agentPath } from "../run/send/client.ts";
-import type { KeyRole } from "./scenarios.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
-import { registerWebhook } from "./register-webhook.ts";
-import { sendJson } from "./send-json.ts";
+import { registerWebhook, sendJson } from "./register-webhook.ts";
 import { TargetDied } from "./target-watch.ts";
 
 /** Measurements that the harness makes during a load run, in addition to the requests of the engine. */

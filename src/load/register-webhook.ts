@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-
 import { type Exchange, statusOf } from "../evidence/exchange.ts";
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { isGatewayError } from "../run/send/retry.ts";
 import type { Transport } from "../wire/transport.ts";
-import { EngineProblem, type EngineOptions } from "./engine.ts";
+import { type EngineOptions, EngineProblem } from "./engine.ts";
 import { epochMs } from "./load-sample.ts";
 import type { Scenario } from "./scenarios.ts";
-import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
 const hookSecret = "load-webhook-secret";
@@ -61,4 +59,25 @@ async function tryToRegister(
     secret: hookSecret,
   });
   return { hook, exchange };
+}
+
+/** Sends a request of the harness itself, outside the load, with the main key. */
+export function sendJson(
+  options: EngineOptions,
+  wire: Transport,
+  method: string,
+  path: string,
+  json: unknown,
+): Promise<Exchange> {
+  return wire.open({
+    method,
+    url: options.baseUrl + path,
+    headers: [
+      ["authorization", `Bearer ${options.keys.main ?? ""}`],
+      ["accept", "application/json"],
+      ...(json === null ? [] : [["content-type", "application/json"] as const]),
+    ],
+    body: json === null ? null : JSON.stringify(json),
+    key: "main",
+  }).finished;
 }

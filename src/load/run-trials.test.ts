@@ -11,8 +11,7 @@ import {
   type TrialResult,
   type TrialSetup,
 } from "./run-trials.ts";
-import { stopReason } from "./stall-timeout.ts";
-import { TargetDied } from "./target-watch.ts";
+import { stopReason, TargetDied } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 import { type Engine, EngineProblem } from "./engine.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";

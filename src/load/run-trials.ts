@@ -13,9 +13,8 @@ import { judgeLoad } from "./judge/judge.ts";
 import { type Validity, validityOf } from "./judge/validity.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import type { EngineName, KeyRole } from "./scenarios.ts";
-import type { LoadOutage } from "./outage.ts";
-import { startStallTimeout } from "./stall-timeout.ts";
-import { connectTo, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
+import type { LoadOutage } from "./judge/target-loss.ts";
+import { connectTo, startStallTimeout, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 
 /** The options of an engine that describe the target. */

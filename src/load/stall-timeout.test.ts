@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { LoadProgress } from "./engine.ts";
-import { startStallTimeout, stopReason } from "./stall-timeout.ts";
+import { startStallTimeout, stopReason } from "./target-watch.ts";
 
 const progress = (elapsedSeconds: number, other: Partial<LoadProgress> = {}): LoadProgress => ({
   elapsedMs: elapsedSeconds * 1000,

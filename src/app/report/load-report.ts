@@ -5,7 +5,7 @@ import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { Level } from "../../spec/clause.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
-import { targetLossIn } from "../../load/judge/before-loss.ts";
+import { targetLossIn } from "../../load/judge/target-loss.ts";
 import type { LoadFinding } from "../../load/judge/finding.ts";
 import {
   assembleReport,

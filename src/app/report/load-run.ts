@@ -1,7 +1,7 @@
 import { is2xx } from "../../base/http-status.ts";
 import { rounded } from "../../base/numbers.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../evidence/load-evidence.ts";
-import { targetLossIn } from "../../load/judge/before-loss.ts";
+import { targetLossIn } from "../../load/judge/target-loss.ts";
 import type { LoadFinding } from "../../load/judge/finding.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import type { TrialResult } from "../../load/run-trials.ts";

@@ -11,7 +11,7 @@ import type { History, AdmissionOptions } from "../../rules/limits/admission/his
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
-import { evidenceBefore, targetLossIn } from "./before-loss.ts";
+import { evidenceBefore, targetLossIn } from "./target-loss.ts";
 import { historyOf } from "./histories.ts";
 import { findFirstMinuteBreach } from "./first-minute.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";

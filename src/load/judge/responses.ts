@@ -1,46 +1,61 @@
 import { formatNumber, sumOf } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
-import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
+import { type LoadEvidence, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { type BodyRule, bodyRules } from "../../rules/bodies/rules.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import { createCoverageCounter, matrixRow } from "./coverage.ts";
+import { matrixRow, type SampledRequest } from "./sampled-requests.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import type { SampledRequest } from "./sampled-requests.ts";
+import type { Cell, Coverage } from "../../run/judge/coverage.ts";
 
 /** Maximum number of violations that a finding lists. */
 const maxListed = 5;
 
-/**
- * Judges each response by itself, and counts the judged responses.
- * @param check returns the mismatch, `null` if there is none, or `undefined` if the clause does not apply
- */
-export function judgeResponses(
-  responses: Iterable<SampledRequest>,
-  check: (sample: SampledRequest) => Mismatch | null | undefined,
-  facts: LoadFacts,
-  whenNone: string,
-): JudgeResult {
+/** How a clause is judged on each of many responses or streams. */
+interface EachJudge<Item> {
+  /** Returns the mismatch; `null` if there is none, and `undefined` if the clause does not apply. */
+  readonly check: (item: Item) => Mismatch | null | undefined;
+  readonly cellOf: (item: Item) => Cell;
+  readonly describe: (item: Item) => string;
+  readonly noun: "response" | "stream";
+}
+
+/** Judges each item by itself, and counts the judged items. Returns `null` if the clause applies to none. */
+export function judgeEach<Item>(items: Iterable<Item>, { check, cellOf, describe, noun }: EachJudge<Item>) {
   const counter = createCoverageCounter();
-  const violations: { readonly sample: SampledRequest; readonly mismatch: Mismatch }[] = [];
-  for (const sample of responses) {
-    const mismatch = check(sample);
+  const violations: { readonly item: Item; readonly mismatch: Mismatch }[] = [];
+  for (const item of items) {
+    const mismatch = check(item);
     if (mismatch === undefined) continue;
-    counter.add(sample.cell, mismatch !== null);
-    if (mismatch !== null) violations.push({ sample, mismatch });
+    counter.add(cellOf(item), mismatch !== null);
+    if (mismatch !== null) violations.push({ item, mismatch });
   }
   const seen = counter.coverage();
   const [first] = violations;
-  if (seen.looked === 0) return unproven(whenNone);
-  if (first === undefined) return { ...holds(formatCount(seen.looked, "response")), seen };
+  if (seen.looked === 0) return null;
+  if (first === undefined) return { ...holds(formatCount(seen.looked, noun)), seen };
   const { expected, actual } = first.mismatch;
-  const witness = violations.slice(0, maxListed).map(({ sample }) => describeRequest(sample, facts));
-  return { ...breach(expected, `${formatShare(violations.length, seen.looked)}${actual}`, witness), seen };
+  const witness = violations.slice(0, maxListed).map(({ item }) => describe(item));
+  return { ...breach(expected, `${formatShare(violations.length, seen.looked, noun)}${actual}`, witness), seen };
 }
 
-/** Formats a prefix such as `on 3 of 41,000 responses: `. Empty if only one response was judged. */
-export const formatShare = (broken: number, checked: number, noun = "responses"): string =>
-  checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}: `;
+/** Judges each response by itself. `whenNone` says why the clause applies to none. */
+export const judgeResponses = (
+  responses: Iterable<SampledRequest>,
+  check: EachJudge<SampledRequest>["check"],
+  facts: LoadFacts,
+  whenNone: string,
+): JudgeResult =>
+  judgeEach(responses, {
+    check,
+    cellOf: ({ cell }) => cell,
+    describe: (sample) => describeRequest(sample, facts),
+    noun: "response",
+  }) ?? unproven(whenNone);
+
+/** Formats a prefix such as `on 3 of 41,000 responses: `. Empty if only one was judged. */
+const formatShare = (broken: number, checked: number, noun: "response" | "stream"): string =>
+  checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}s: `;
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
@@ -74,7 +89,7 @@ export function judgeSecondCounts(
   const seen = counter.coverage();
   if (seen.looked === 0) return unproven(whenNone);
   if (first === null) return { ...holds(formatCount(seen.looked, "response")), seen };
-  return { ...breach(first.expected, `${formatShare(seen.broken, seen.looked)}${first.actual}`), seen };
+  return { ...breach(first.expected, `${formatShare(seen.broken, seen.looked, "response")}${first.actual}`), seen };
 }
 
 const noBodies = "the evidence has no checked body of such a response";
@@ -114,3 +129,30 @@ const judgeBodies =
 /** Judges of the clauses about bodies of single responses. */
 export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
   bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);
+
+/** Counts checked responses by cell of the coverage matrix. */
+interface CoverageCounter {
+  readonly add: (cell: Cell, isBroken: boolean, count?: number) => void;
+  readonly coverage: () => Coverage;
+}
+
+function createCoverageCounter(): CoverageCounter {
+  const counts = new Map<Cell, { looked: number; broken: number }>();
+  const opened = (cell: Cell) => {
+    const count = { looked: 0, broken: 0 };
+    counts.set(cell, count);
+    return count;
+  };
+  return {
+    add: (cell, isBroken, count = 1) => {
+      const kept = counts.get(cell) ?? opened(cell);
+      kept.looked += count;
+      if (isBroken) kept.broken += count;
+    },
+    coverage: () => {
+      const cells = [...counts].map(([cell, count]) => ({ ...cell, ...count }));
+      const sum = (of: "looked" | "broken"): number => sumOf(cells.map((cell) => cell[of]));
+      return { looked: sum("looked"), broken: sum("broken"), cells, unseen: [] };
+    },
+  };
+}

@@ -1,8 +1,8 @@
-import type { RequestSample } from "../../rules/limits/sample.ts";
-import type { EngineName, Flow } from "../scenarios.ts";
-import type { Cell } from "../../run/judge/coverage.ts";
+import { isRefused, type RequestSample } from "../../rules/limits/sample.ts";
+import { type EngineName, type Flow } from "../scenarios.ts";
+import { type Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
-import { createCellIndex } from "./coverage.ts";
+import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 
 /**
  * A sample with its flow. Its times are widened by the error of the clock: `sentMs` is the earliest possible time,
@@ -92,3 +92,49 @@ export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): numbe
  * reads it a moment late.
  */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
+
+/**
+ * Creates a function that finds the cell of a response in the coverage matrix. Equal cells are the same object, so that
+ * they can be counted by object.
+ */
+export function createCellIndex({
+  tier,
+  limits,
+}: Pick<LoadEvidence, "tier" | "limits">): (
+  flow: Flow,
+  answer: Pick<LoadSample, "status" | "limit" | "remaining">,
+) => Cell {
+  const known = new Map<string, Map<string, Cell>>();
+  return ({ operation, key }, answer) => {
+    const of = matrixRow(operation.kind, tier, key);
+    const kind = stateOf(answer, limits);
+    const kinds = known.get(of) ?? new Map<string, Cell>();
+    known.set(of, kinds);
+    const cell = kinds.get(kind) ?? { of, kind };
+    kinds.set(kind, cell);
+    return cell;
+  };
+}
+
+/**
+ * Returns the name of a row of the coverage matrix: endpoint, tier and key, such as `invoke pro` or `invoke pro, second
+ * key`.
+ */
+export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
+  `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
+
+/**
+ * Returns the name of a column of the coverage matrix: the status and, for a 429, the limit that it reports. `429 room`
+ * has `Remaining` above 0, so it is for too many concurrent requests.
+ */
+function stateOf(
+  { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
+  limits: LoadEvidence["limits"],
+): string {
+  if (status === null) return "no answer";
+  if (!isRefused({ status })) return String(status);
+  if (remaining === null || limit === null) return "429 bare";
+  if (remaining > 0) return "429 room";
+  if (isMinuteLimit(limit, limits)) return "429 minute";
+  return limit === limits.perHour ? "429 hour" : "429 other";
+}

@@ -2,10 +2,9 @@ import { is2xx } from "../../base/http-status.ts";
 import type { StreamRule } from "../../rules/streams/streams.ts";
 import type { StreamSummary } from "../../evidence/load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
-import { formatShare } from "./responses.ts";
+import { judgeEach } from "./responses.ts";
 import { breach, holds, observed, type JudgeResult, unproven } from "./finding.ts";
-import { matrixRow, createCoverageCounter } from "./coverage.ts";
-import { formatCount } from "../../base/text.ts";
+import { matrixRow } from "./sampled-requests.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 
 const describeStreamLine = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
@@ -25,24 +24,22 @@ const judgeEachStream =
   ({ evidence }: LoadFacts): JudgeResult => {
     const { streams } = evidence;
     const cells = cellsOf(evidence);
-    const counter = createCoverageCounter();
-    const violations: { stream: StreamSummary; actual: string }[] = [];
-    for (const stream of streams.filter(({ status }) => is2xx(status))) {
-      const actual = check(stream);
-      if (actual === undefined) continue;
-      counter.add(cells[stream.ending], actual !== null);
-      if (actual !== null) violations.push({ stream, actual });
-    }
-    const seen = counter.coverage();
-    const [first] = violations;
-    if (first !== undefined) {
-      const actual = `${formatShare(violations.length, seen.looked, "streams")}${first.actual}`;
-      const witness = violations.slice(0, 5).map(({ stream }) => describeStreamLine(stream));
-      return { ...breach(expected, actual, witness), seen };
-    }
+    const result = judgeEach(
+      streams.filter(({ status }) => is2xx(status)),
+      {
+        check: (stream) => {
+          const actual = check(stream);
+          return typeof actual === "string" ? { expected, actual } : actual;
+        },
+        cellOf: ({ ending }) => cells[ending],
+        describe: describeStreamLine,
+        noun: "stream",
+      },
+    );
+    if (result?.kind === "breach") return result;
     const cut = streams.filter(({ ending }) => ending === "cut").length;
     if (cut > 0) return unproven(`${cut} of ${streams.length} streams broke off`);
-    return seen.looked > 0 ? { ...holds(formatCount(seen.looked, "stream")), seen } : unproven("no stream was opened");
+    return result ?? unproven("no stream was opened");
   };
 
 /** Judges SSE-1: a stream has status 200. */

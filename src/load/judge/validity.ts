@@ -1,7 +1,7 @@
 import { latencyGroupOf } from "../histogram.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
-import { evidenceBefore, type TargetLoss, targetLossIn } from "./before-loss.ts";
-import { interruptedByUser } from "../stall-timeout.ts";
+import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts";
+import { interruptedByUser } from "../target-watch.ts";
 
 /** Reasons why a run proves less than usual; each is `null` if it does not. */
 export interface Validity {

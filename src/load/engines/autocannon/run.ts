@@ -7,7 +7,7 @@ import { atSpeed, type Flow, type Scenario } from "../../scenarios.ts";
 import { startProcess } from "../../../base/spawn-module.ts";
 import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../../evidence/load-evidence.ts";
-import { stopReason } from "../../stall-timeout.ts";
+import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { LoadSample } from "../evidence/load-evidence.ts";
-import { keyRefusalIn } from "./refused-key.ts";
-import { countBySecond } from "./second-counts.ts";
-import { evidenceOf, sample } from "./testing/samples.ts";
+import type { LoadSample } from "../../evidence/load-evidence.ts";
+import { keyRefusalIn } from "../judge/target-loss.ts";
+import { countBySecond } from "../second-counts.ts";
+import { evidenceOf, sample } from "../testing/samples.ts";
 
 const at = (ms: number, status: number | null, key = "main"): LoadSample =>
   sample({ key, status, sentMs: ms, headMs: ms + 2, endMs: ms + 3 });

@@ -7,7 +7,7 @@ import { sampleOfResponse } from "../load-sample.ts";
 import { countBySecond } from "../second-counts.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
-import { targetLossIn } from "./before-loss.ts";
+import { targetLossIn } from "./target-loss.ts";
 import { judgeLoad } from "./judge.ts";
 import { validityOf } from "./validity.ts";
 

@@ -1,16 +1,12 @@
-import { traceOf } from "../base/errors.ts";
-import { ReceiverError } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
-import { needsMoreTime, type SkipCause, SkipError, TargetUnavailable } from "./skip-reason.ts";
 import { describeStop } from "./time/stop-signal.ts";
-import type { RequestBudget } from "./plan/request-budget.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
 import { receiverByAttempt } from "./run-receiver.ts";
 import { trackInterruptions } from "./interruptions.ts";
-import type { OutageMonitor } from "./send/outages.ts";
+import { isReview, runOrSkip, type StageContext, type TimedContext } from "./run-probe.ts";
 import type { Pacer } from "./send/pacer.ts";
-import type { PlannedProbe, ProbeRun, ProbeRunResult } from "./plan/plan.ts";
+import type { PlannedProbe, ProbeRun } from "./plan/plan.ts";
 import { type LimitTest, type ProbeContext, probeDeadlineMs } from "./probe.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
@@ -19,32 +15,6 @@ export interface ExecutionResult {
   readonly runs: readonly ProbeRun[];
   /** Why the run ended early. `null` if it was complete. */
   readonly stopped: string | null;
-}
-
-/** Everything needed to run probes stage by stage. The command `plan` only simulates that. */
-export interface StageContext {
-  readonly time: RunClock;
-  readonly signal: AbortSignal;
-  readonly maxWaitMs: number;
-  /** Settles when every request that the discovery left open has ended. */
-  readonly pendingRequests: Promise<unknown>;
-  readonly onProbe: (run: ProbeRun) => void;
-  readonly outages: OutageMonitor;
-  /** Whether the target has an agent that only the webhook probes call. */
-  readonly hasWebhookAgent: boolean;
-  /** Whether the main key's limit per minute is too small for all probes (see `hasFewRequests` in `plan/needs.ts`). */
-  readonly hasFewRequests: boolean;
-  /** Returns how many requests the main key can send now without waiting. */
-  readonly availableRequests: () => number;
-  /** Real time that one probe may take, not counting waits. Default: that of `probe.ts`. */
-  readonly probeDeadlineMs?: number;
-  readonly budget: RequestBudget;
-  /** Runs one probe. Rejects if the probe throws. Calls `onAdmitted` as `Client.begin` does. */
-  readonly perform: (
-    planned: PlannedProbe,
-    time: RunClock,
-    onAdmitted: (executions: number) => void,
-  ) => Promise<unknown>;
 }
 
 /** Everything needed to run probes that send real requests, below the limits of their keys. */
@@ -146,14 +116,8 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   return { runs: [...runs.values()], stopped: stopped ?? interruptions.reason() };
 }
 
-const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
-
-interface TimedContext extends StageContext {
-  /** Real time that the probe may take, not counting waits. */
-  readonly deadlineMs: number;
-}
 
 /** Runs probes on a shared test clock. A probe may have to wait for all others, so their deadlines add up. */
 function runOnSharedClock(
@@ -191,33 +155,6 @@ const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 
-/** Runs one probe and returns its result, or why it was skipped. `onStop` gets an error after which none can run. */
-async function runOrSkip(
-  planned: PlannedProbe,
-  stopped: string | null,
-  context: TimedContext,
-  onStop: (error: TargetUnavailable) => void,
-): Promise<ProbeRunResult> {
-  const { probe, skip } = planned;
-  if (skip !== null) return { kind: "skipped", ...skip };
-  if (stopped !== null && probe.stage !== "review")
-    return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  const beyondBudget = context.budget.reasonAgainst(planned);
-  if (beyondBudget !== null) return { kind: "skipped", ...beyondBudget };
-  const missingTime = explainTooLongWait(planned, context.time) ?? explainTooFewRequests(planned, context);
-  if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: needsMoreTime };
-  const reservation = context.budget.reserve(planned);
-  try {
-    const running = context.perform(planned, context.time, reservation.take);
-    return { kind: "ran", evidence: await withinDeadline(running, context, isReview(planned)) };
-  } catch (error) {
-    if (error instanceof TargetUnavailable && !context.signal.aborted) onStop(error);
-    return resultAfterError(error, context.signal);
-  } finally {
-    reservation.release();
-  }
-}
-
 type ProbeExecution = ExecutionContext &
   Pick<ProbeContext, "limitTests"> & { readonly onAdmitted: (executions: number) => void };
 
@@ -239,70 +176,6 @@ function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecu
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
   return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
-}
-
-/** A rate-limit window of one minute, plus a second because headers round to whole seconds. */
-const windowWithMarginMs = 61_000;
-
-/** If the main key has too few requests left for the probe, and the run cannot wait for more, says so. */
-function explainTooFewRequests(
-  { probe, requests, usesMainKey }: PlannedProbe,
-  { time, hasFewRequests: isShort, availableRequests }: StageContext,
-): SkipCause | null {
-  if (!isShort || !usesMainKey || probe.per !== "target" || probe.mayDropRequests || time.canWait(windowWithMarginMs))
-    return null;
-  const left = availableRequests();
-  return requests <= left
-    ? null
-    : {
-        why: "no time left",
-        takes: `it sends ${requests} requests, and the key has room for ${left}: a window takes 60 s`,
-      };
-}
-
-function explainTooLongWait({ probe, tested }: PlannedProbe, time: RunClock): SkipCause | null {
-  if (probe.per !== "tier" || tested === null) return null;
-  const waitSeconds = probe.waitSeconds(tested);
-  if (time.canWait(waitSeconds * 1000)) return null;
-  return { why: "no time left", takes: `it needs up to ${waitSeconds} s of waiting` };
-}
-
-function resultAfterError(error: unknown, signal: AbortSignal): ProbeRunResult {
-  if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${describeStop(signal)}`, needs: null };
-  if (error instanceof SkipError) return { kind: "skipped", ...error.skipReason };
-  if (error instanceof ReceiverError) return { kind: "skipped", reason: error.message, needs: null };
-  return { kind: "broken", error: traceOf(error) };
-}
-
-/** Waits for a running probe. Rejects when its deadline passes, the run is stopped, or the target is lost. */
-async function withinDeadline<T>(
-  running: Promise<T>,
-  { time, signal, deadlineMs, outages }: TimedContext,
-  needsNoTarget: boolean,
-): Promise<T> {
-  const overdue = Promise.withResolvers<never>();
-  const waitedBeforeMs = time.waitedMs();
-  const checkDeadline = (): void => {
-    const waitedMs = time.waitedMs() - waitedBeforeMs;
-    if (waitedMs > 0 && waitedMs !== lastWaitedMs) {
-      lastWaitedMs = waitedMs;
-      timer = setTimeout(checkDeadline, waitedMs);
-    } else overdue.reject(new SkipError(`the probe was not over after ${deadlineMs / 1000} s`));
-  };
-  let lastWaitedMs = 0;
-  let timer = setTimeout(checkDeadline, deadlineMs);
-  const interrupt = (): void => overdue.reject(signal.reason);
-  signal.addEventListener("abort", interrupt, { once: true });
-  if (signal.aborted) interrupt();
-  try {
-    // The waits of an interrupted probe may take minutes, so it is abandoned. On a test clock it would go on advancing
-    // the clock, so it is abandoned only if the target does not come back.
-    const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
-    return await Promise.race([running, overdue.promise, ...lost]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", interrupt);
-  }
 }
 
 /** Runs probes concurrently, but those that share a key one after the other, in their order. */

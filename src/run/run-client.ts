@@ -4,7 +4,7 @@ import { executeStages } from "./execute.ts";
 import type { PlannedProbe, ProbeRun } from "./plan/plan.ts";
 import { type PartyRunOptions, partyStageContext, runParty } from "./run-party.ts";
 import { judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
-import type { ClientContext } from "./send/client.ts";
+import type { ClientContext } from "./send/send-request.ts";
 import type { ClientSession } from "./party-session.ts";
 import { describeStop } from "./time/stop-signal.ts";
 

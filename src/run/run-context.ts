@@ -10,7 +10,7 @@ import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport, type OutgoingRequest } from "../wire/transport.ts";
 import { defaultBounds, maxRequestsFor, type RunBounds } from "./plan/bounds.ts";
 import { limitsOf } from "./plan/key-limits.ts";
-import type { ClientContext } from "./send/client.ts";
+import type { ClientContext } from "./send/send-request.ts";
 import { startPacer } from "./send/pacer.ts";
 import { defaultDeadAfterMs, defaultIdlePollMs, type Outage, watchOutages } from "./send/outages.ts";
 import { startRecorder } from "./send/recorder.ts";

@@ -5,7 +5,7 @@ import { executeStages } from "./execute.ts";
 import type { PlannedProbe, ProbeRun } from "./plan/plan.ts";
 import { type PartyRunOptions, partyStageContext, runParty } from "./run-party.ts";
 import { judgeAndRecord, type RunResult, type UnjudgedReason, unjudgedRun } from "./run-result.ts";
-import type { ClientContext } from "./send/client.ts";
+import type { ClientContext } from "./send/send-request.ts";
 import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./party-session.ts";
 import { TargetUnavailable } from "./skip-reason.ts";
 

@@ -1,11 +1,11 @@
 import type { Target } from "../target/target.ts";
-import type { StageContext } from "./execute.ts";
+import type { StageContext } from "./run-probe.ts";
 import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import { unlimitedBudget } from "./plan/request-budget.ts";
 import { createContext } from "./run-context.ts";
 import { brokenRun, type RunResult } from "./run-result.ts";
-import type { ClientContext } from "./send/client.ts";
+import type { ClientContext } from "./send/send-request.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run against a client or a webhook receiver. Such a run needs no discovery. */

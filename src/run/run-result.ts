@@ -7,7 +7,7 @@ import type { Target } from "../target/target.ts";
 import type { Suite } from "./judge/check.ts";
 import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
 import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
-import type { ClientContext } from "./send/client.ts";
+import type { ClientContext } from "./send/send-request.ts";
 import type { SkipCause } from "./skip-reason.ts";
 
 /** Everything that a run recorded. */

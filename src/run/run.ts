@@ -28,7 +28,8 @@ import {
   unjudgedRun,
   withoutBreaches,
 } from "./run-result.ts";
-import { type Client, type ClientContext, openClient } from "./send/client.ts";
+import { type Client, openClient } from "./send/client.ts";
+import type { ClientContext } from "./send/send-request.ts";
 import { fastSkip, FirstBreach, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 

@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Dispatcher, request } from "undici";
@@ -8,7 +7,7 @@ import type { HarnessLimit } from "../base/harness-limit.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import { userAgent } from "../base/package-root.ts";
-import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
+import type { Answered, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "./record-body.ts";
 import {
   type Deadlines,
@@ -17,12 +16,11 @@ import {
   defaultDeadlines,
   deadlinesWithHead,
   tighterDeadlines,
-  type DeadlineWatch,
   watchDeadlines,
 } from "./deadlines.ts";
-import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
+import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
-import { readStream, type StreamBounds } from "./stream-reader.ts";
+import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
 /** A request to send. `key` is the name of the key that the exchange is recorded under; `null` if it uses none. */
 export interface OutgoingRequest {
@@ -41,15 +39,6 @@ export interface OutgoingRequest {
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   /** When the harness closes a stream that the server leaves open after its final event. Absent: at a deadline. */
   readonly closing?: StreamClosing;
-}
-
-/** When the harness closes a stream that the server leaves open after its final event. */
-export interface StreamClosing {
-  readonly isLast: (event: StreamEvent) => boolean;
-  /** Real time from the final event until the connection is closed, in milliseconds. */
-  readonly ms: number;
-  /** Whether the target is known to leave streams open, so that the harness closes them and not a deadline. */
-  readonly isKnown: boolean;
 }
 
 /** An exchange (a request and its response) that is under way. Its promises never reject. */
@@ -86,23 +75,6 @@ export interface TransportOptions {
   readonly onLost?: (exchange: Exchange) => void;
 }
 
-/** How long a stream may send comments but no event. Longer than an agent's default timeout of 30 seconds. */
-const maxEventlessMs = 35_000;
-/** Limits for reading a response. */
-interface ReadBounds extends StreamBounds {
-  readonly bodyBytes: number;
-  /** Maximum number of chunks. Every chunk costs CPU time, even one of a single byte. */
-  readonly chunks: number;
-}
-
-const defaultBounds: ReadBounds = {
-  bodyBytes: 32 * 1024 * 1024,
-  chunks: 200_000,
-  events: 20_000,
-  eventChars: 512 * 1024,
-};
-/** Stricter limits, for all responses after one that exceeded the default limits. */
-const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const maxExceededResponses = 1;
 
 /** Opens a transport, which sends requests with undici under deadlines, and returns recorded exchanges. */
@@ -274,86 +246,6 @@ function recordRequest({ method, url, headers, body }: OutgoingRequest): SentReq
   const recorder = recordBody();
   if (body !== null) recorder.add(Buffer.from(body, "utf8"));
   return { method, url, headers, body: recorder.body() };
-}
-
-interface BodyReadContext {
-  readonly now: () => number;
-  readonly watch: DeadlineWatch;
-  readonly firstEvent: () => void;
-  readonly bounds: ReadBounds;
-  readonly exceeded: () => void;
-  readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  readonly closing?: StreamClosing;
-}
-
-async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReadContext) {
-  const { now, watch, bounds } = reading;
-  const recorder = recordBody();
-  const isStream = headers.some(
-    ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
-  );
-  let lastEventMs = now();
-  const abandonment = closeAfterLastEvent(reading);
-  const stream = readStream(bounds, (events) => {
-    lastEventMs = now();
-    reading.firstEvent();
-    if (reading.closeWhen?.(events) === true) watch.stop("us");
-    abandonment.observe(events.at(-1));
-  });
-  let ending: Ending = { kind: "complete" };
-  try {
-    for await (const piece of decompress(raw, headers)) {
-      watch.pieceArrived();
-      recorder.add(piece as Uint8Array);
-      if (isStream) stream.add(piece as Uint8Array, now());
-      if (watch.reason() === "us") break;
-      const isEventless = isStream && now() - lastEventMs > maxEventlessMs;
-      const excess =
-        recorder.bytes() > bounds.bodyBytes ? `more than ${bounds.bodyBytes} bytes of body` : stream.excess();
-      if (isEventless) watch.stop(`no event for ${maxEventlessMs / 1000} s`);
-      if (excess === null || watch.reason() !== null) continue;
-      reading.exceeded();
-      watch.stop(excess);
-    }
-  } catch (error) {
-    ending = { kind: "broken", detail: describeBodyEnd(error) };
-  }
-  abandonment.end();
-  const reason = watch.reason();
-  if (reason === "us") ending = { kind: "closed by us" };
-  else if (reason !== null) ending = { kind: "deadline", detail: reason };
-  if (isStream) stream.end(now());
-  return { body: recorder.body(), ending, events: stream.events };
-}
-
-/** Closes the connection of a stream `closing.ms` after its final event, even if the server goes on sending. */
-function closeAfterLastEvent({ watch, closing }: BodyReadContext) {
-  let timer: NodeJS.Timeout | null = null;
-  return {
-    observe: (event: StreamEvent | undefined): void => {
-      if (closing === undefined || event === undefined || timer !== null || !closing.isLast(event)) return;
-      const why = closing.isKnown ? "us" : `still open ${closing.ms / 1000} s after its last event`;
-      timer = setTimeout(() => watch.stop(why), closing.ms);
-    },
-    end: (): void => {
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
-}
-
-const decompressors = new Map([
-  ["gzip", createGunzip],
-  ["x-gzip", createGunzip],
-  ["deflate", createInflate],
-  ["br", createBrotliDecompress],
-]);
-
-function decompress(raw: Readable, headers: readonly Header[]): Readable {
-  const coding = headers.find(([name]) => name.toLowerCase() === "content-encoding")?.[1] ?? "";
-  const decoder = decompressors.get(coding.trim().toLowerCase())?.();
-  if (decoder === undefined) return raw;
-  raw.on("error", (error) => decoder.destroy(error));
-  return raw.pipe(decoder);
 }
 
 /** How to send a request body: in how many pieces, and with which pauses. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Client, SendOptions } from "../send/client.ts";
+import type { Client } from "../send/client.ts";
+import type { SendOptions } from "../send/send-guard.ts";
 import { withDerivedRoles } from "./derived-roles.ts";
 import type { Need } from "../plan/needs.ts";
 import { anExchange } from "../testing/evidence.ts";

@@ -5,7 +5,8 @@ import { envelopeContent } from "../../evidence/envelope.ts";
 import { errorCodes } from "../../spec/errors.ts";
 import { healthStatuses } from "../../spec/events.ts";
 import type { Target } from "../../target/target.ts";
-import { type Client, isSegment } from "../send/client.ts";
+import type { Client } from "../send/client.ts";
+import { isSegment } from "../../base/path-segment.ts";
 import { type AgentWithoutPath, isBudgetExhausted } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 

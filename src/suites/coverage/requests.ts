@@ -1,4 +1,5 @@
-import { bodyFor, agentPath, type SendOptions } from "../../run/send/client.ts";
+import { bodyFor, agentPath } from "../../run/send/client.ts";
+import type { SendOptions } from "../../run/send/send-guard.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Row } from "../../base/covering-array.ts";
 import type { RoleAssignment, Target } from "../../target/target.ts";

@@ -8,7 +8,7 @@ import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { type Probe, probe } from "../../run/probe.ts";
-import { isSegment } from "../../run/send/client.ts";
+import { isSegment } from "../../base/path-segment.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { deploymentEvents, healthStatuses } from "../../spec/events.ts";

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
-import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
+import { agentPath, bodyFor, type Client } from "../../run/send/client.ts";
+import type { SendOptions } from "../../run/send/send-guard.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { RoleAssignment } from "../../target/target.ts";

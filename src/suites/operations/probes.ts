@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 
 import { sumOf } from "../../base/numbers.ts";
-import { encodedSegment } from "../../base/path-segment.ts";
+import { encodedSegment, isSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
-import { type Client, isSegment } from "../../run/send/client.ts";
+import type { Client } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";

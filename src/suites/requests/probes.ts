@@ -1,5 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { agentPath, type SendOptions } from "../../run/send/client.ts";
+import { agentPath } from "../../run/send/client.ts";
+import type { SendOptions } from "../../run/send/send-guard.ts";
 import { probe } from "../../run/probe.ts";
 import { hasStatus, isSuccess, describeNonJson, isComplete } from "../shared/response.ts";
 

@@ -1,9 +1,9 @@
 import { getPath } from "../../base/json.ts";
-import { encodedSegment } from "../../base/path-segment.ts";
+import { encodedSegment, isSegment } from "../../base/path-segment.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
 import { type Hook, type Receiver, ReceiverError, type Reply } from "../../receiver/receiver.ts";
-import { type Client, isSegment, agentPath } from "../../run/send/client.ts";
+import { type Client, agentPath } from "../../run/send/client.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { type Target, assignedAgents } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";

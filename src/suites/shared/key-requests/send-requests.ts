@@ -1,7 +1,8 @@
 import { encodedSegment } from "../../../base/path-segment.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
-import { agentPath, type Client, type SendOptions } from "../../../run/send/client.ts";
+import { agentPath, type Client } from "../../../run/send/client.ts";
+import type { SendOptions } from "../../../run/send/send-guard.ts";
 import { type EndpointName, endpointCalled } from "../../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 import { fillAgentId, handleOf } from "../../operations/probes.ts";

@@ -1,0 +1,109 @@
+import type { Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
+import type { KeyState } from "../../spec/dimensions.ts";
+import type { Deadlines } from "../../wire/deadlines.ts";
+import type { RunBounds } from "../plan/bounds.ts";
+import {
+  ExecutionBudgetExhausted,
+  need,
+  readOnlySkip,
+  RequestBudgetExhausted,
+  SkipError,
+  TargetUnavailable,
+} from "../skip-reason.ts";
+import type { RunClock } from "../time/run-clock.ts";
+import { queriesIn, type Recorder } from "./recorder.ts";
+import { isLostWithTarget, isUnreachable } from "./retry.ts";
+import { createTimeoutPolicy, type TimeoutPolicy } from "./timeout-policy.ts";
+
+export interface SendOptions {
+  /** A body to send as JSON. */
+  readonly json?: unknown;
+  /** A body to send unchanged. */
+  readonly text?: string;
+  readonly accept?: string;
+  readonly contentType?: string;
+  /** Additional headers. A function is called just before the request is sent, after any wait. */
+  readonly headers?: readonly Header[] | (() => readonly Header[]);
+  /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
+  readonly authorization?: string | null;
+  /** Sends at once, even if the key has no requests left. For probes that test limits, which provoke a 429. */
+  readonly unpaced?: boolean;
+  /** Takes the path as relative to the origin, and not to the base URL. */
+  readonly fromOrigin?: boolean;
+  readonly deadlines?: Partial<Deadlines>;
+  /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one. */
+  readonly minHeadMs?: number;
+  /** The limit that the probe has used up before this request. Recorded with the exchange. */
+  readonly keyState?: KeyState;
+  /** Never sends the request again, for probes that count the effects of their requests. */
+  readonly noRetry?: true;
+  /** Closes the stream once this returns true for the events so far. */
+  readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
+}
+
+/** A request that a probe asks a client to send. */
+export interface ClientRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly options: SendOptions;
+}
+
+/** Whether a request uses the client's key, and so counts toward its limits. */
+export const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
+
+/** Keeps all clients of a run within the run's bounds, and refuses to send once the target no longer responds. */
+export interface SendGuard {
+  /** Counts a request, and returns how many executions it may start. Throws if the run must not send it. */
+  readonly admit: (call: ClientRequest) => number;
+  /** Must be called with the exchange of each admitted request. */
+  readonly observe: (call: ClientRequest, exchange: Exchange) => void;
+  readonly timeouts: TimeoutPolicy;
+}
+
+/** Returns how many agent executions a request may start: none without a query, which the target must refuse. */
+function possibleExecutions(call: ClientRequest): number {
+  if (!usesClientKey(call) || call.method !== "POST") return 0;
+  return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");
+}
+
+/** After this many failed connections in a row, the run stops. */
+const maxUnreachable = 5;
+
+interface GuardContext extends Pick<RunBounds, "maxExecutions" | "readOnly"> {
+  readonly maxRequests: number;
+  readonly recorder: Recorder;
+  readonly signal: AbortSignal;
+  readonly time: RunClock;
+}
+
+export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: GuardContext): SendGuard {
+  const timeouts = createTimeoutPolicy(time.now);
+  let [sent, unreachable, executing] = [0, 0, 0];
+  // Without the bound `maxExecutions`, the number is not needed, so no body is parsed for it.
+  const executionsOf = maxExecutions === null ? () => 0 : possibleExecutions;
+  return {
+    timeouts,
+    admit: (call) => {
+      signal.throwIfAborted();
+      if (readOnly && call.method !== "GET") throw new SkipError(readOnlySkip.reason, readOnlySkip.needs);
+      if (unreachable >= maxUnreachable) throw new TargetUnavailable("the target no longer accepts connections");
+      const reasonToStop = timeouts.reasonToStop();
+      if (reasonToStop !== null) throw new TargetUnavailable(reasonToStop);
+      if (sent >= maxRequests)
+        throw new RequestBudgetExhausted({ why: "requests used up", most: maxRequests }, need("maxRequests"));
+      const executions = executionsOf(call);
+      if (executions > 0 && maxExecutions !== null && recorder.executions() + executing + executions > maxExecutions)
+        throw new ExecutionBudgetExhausted({ why: "executions used up", most: maxExecutions }, need("maxExecutions"));
+      executing += executions;
+      sent += 1;
+      return executions;
+    },
+    observe: (call, exchange) => {
+      executing -= executionsOf(call);
+      if (isLostWithTarget(exchange)) return;
+      unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
+      // A probe may set short deadlines on purpose, so a timeout then says nothing about the target.
+      if (call.options.deadlines === undefined) timeouts.observe(exchange);
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { groupsBy } from "../../base/groups.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { type AgentStreaming, formatRate } from "../model/streaming.ts";
 import { clauseSentence } from "../model/finding-text.ts";
@@ -39,16 +40,12 @@ export function comparisonSections(found: Comparison): ComparisonSection[] {
       ...failureRows(is),
     ]),
     listedSection("Newly skipped", "bad", found.newlySkipped, ({ is }) => formatCause(is)),
-    detailedSection("Fixed", "good", found.fixed, ({ was, is }) => [
-      { label: "was", text: formatResult(was) },
-      { label: "now", text: formatResult(is) },
-    ]),
+    detailedSection("Fixed", "good", found.fixed, resultRows),
     listedSection("No longer skipped", "good", found.noLongerSkipped, ({ was }) => `was ${formatCause(was)}`),
-    detailedSection("Changed readings", "plain", found.changedReadings, ({ was, is }) => [
-      { label: "was", text: sanitizeLine(was.reading ?? "none", 60) },
-      { label: "now", text: sanitizeLine(is.reading ?? "none", 60) },
-    ]),
-    addEquivalentLine(detailedSection("Changed observations", "plain", changed, observationRows), equivalent),
+    detailedSection("Changed readings", "plain", found.changedReadings, ({ was, is }) =>
+      wasAndNow(sanitizeLine(was.reading ?? "none", 60), sanitizeLine(is.reading ?? "none", 60)),
+    ),
+    addEquivalentLine(detailedSection("Changed observations", "plain", changed, resultRows), equivalent),
     detailedSection("Still failing", "plain", found.stillFailing, stillFailingRows),
     listedSection("Only in the newer report", "plain", addedFine, ({ why }) => unpairedReasonTexts[why]),
     listedSection("Only in the older report", "plain", found.gone, ({ why }) => unpairedReasonTexts[why]),
@@ -118,9 +115,16 @@ const addEquivalentLine = (section: ComparisonSection, equivalent: readonly Find
         ],
       };
 
+const wasAndNow = (was: string, now: string): LabelledText[] => [
+  { label: "was", text: was },
+  { label: "now", text: now },
+];
+
+const resultRows = ({ was, is }: Pick<FindingChange, "was" | "is">): LabelledText[] =>
+  wasAndNow(formatResult(was), formatResult(is));
+
 const newlyFailingRows = ({ was, is }: FindingChange): LabelledText[] => [
-  { label: "was", text: formatResult(was) },
-  { label: "now", text: is.outcome },
+  ...wasAndNow(formatResult(was), is.outcome),
   ...failureRows(is),
 ];
 
@@ -133,18 +137,8 @@ function failureRows({ outcome, expected, actual, reason }: FindingResult): Labe
 }
 
 function stillFailingRows({ was, is }: FindingChange): LabelledText[] {
-  const [before, now] = [formatResult(was), formatResult(is)];
-  if (before === now) return [];
-  return [
-    { label: "was", text: before },
-    { label: "now", text: now },
-  ];
+  return formatResult(was) === formatResult(is) ? [] : resultRows({ was, is });
 }
-
-const observationRows = ({ was, is }: FindingChange): LabelledText[] => [
-  { label: "was", text: formatResult(was) },
-  { label: "now", text: formatResult(is) },
-];
 
 function formatResult(result: FindingResult): string {
   const { outcome, reading, expected, actual, reason } = result;
@@ -234,14 +228,14 @@ export function groupByClauseAndResult<F extends FindingIdentity>(
   findings: readonly F[],
   rowsOf: (finding: F) => readonly LabelledText[],
 ): ClauseWithResults[] {
-  return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
-    clause: sanitizeLine(clause, 60),
-    level: members[0]?.level ?? "",
-    says: clauseSentence(clause),
-    cases: [...Map.groupBy(members, (finding) => JSON.stringify(rowsOf(finding)))].flatMap(([, alike]) => {
-      const [first] = alike;
-      return first === undefined ? [] : [{ checks: formatChecks(alike), rows: rowsOf(first) }];
-    }),
+  return groupsBy(findings, ({ clause }) => clause).map((members) => ({
+    clause: sanitizeLine(members[0].clause, 60),
+    level: members[0].level,
+    says: clauseSentence(members[0].clause),
+    cases: groupsBy(members, (finding) => JSON.stringify(rowsOf(finding))).map((alike) => ({
+      checks: formatChecks(alike),
+      rows: rowsOf(alike[0]),
+    })),
   }));
 }
 

@@ -1,9 +1,10 @@
+import { groupsBy } from "../../base/groups.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import { failureCauses } from "../model/broken-clauses.ts";
 import { isBrokenOrError, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
-import { clauseSentence, findingName } from "../model/finding-text.ts";
+import { clauseSentence, findingName, clausesOf } from "../model/finding-text.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { formatBreach, formatUpcoming, harnessFailedText } from "./test-cases.ts";
 
@@ -58,17 +59,17 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
     where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
   const order = [...new Set(firstClause.values())];
   const rankOf = (group: string): number => (order.includes(group) ? order.indexOf(group) : order.length);
-  return [...Map.groupBy(findings, groupOf)]
-    .toSorted(([one], [other]) => rankOf(one) - rankOf(other))
-    .flatMap(([name, members]) => {
-      const first = members.find(({ clause }) => clause === name) ?? members[0];
-      return first === undefined ? [] : [annotationOf(kind, first, members)];
+  return groupsBy(findings, groupOf)
+    .toSorted(([one], [other]) => rankOf(groupOf(one)) - rankOf(groupOf(other)))
+    .map((members) => {
+      const first = members.find((each) => each.clause === groupOf(each)) ?? members[0];
+      return annotationOf(kind, first, members);
     });
 }
 
 function annotationOf(kind: "error" | "warning", finding: ReportFinding, members: readonly ReportFinding[]): string {
   const ofClause = members.filter(({ clause }) => clause === finding.clause).length - 1;
-  const others = [...new Set(members.map(({ clause }) => clause))].filter((clause) => clause !== finding.clause);
+  const others = clausesOf(members).filter((clause) => clause !== finding.clause);
   const alike = others.length === 0 ? "" : `; probably the same cause: ${sanitizeLine(joinFirst(others, 5), 200)}`;
   const more = (ofClause === 0 ? "" : ` (and ${ofClause} more of this clause)`) + alike;
   const sentence = clauseSentence(finding.clause);

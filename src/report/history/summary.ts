@@ -1,3 +1,4 @@
+import { groupsBy } from "../../base/groups.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
@@ -77,14 +78,19 @@ function invalidLoadLines({ load }: Night): string[] {
   });
 }
 
+/** Formats what became worse: `2 regressions, 1 load slower`; empty if nothing did. */
+export function formatWorse(regressions: number, slower: readonly ReportedLatencyShift[]): string {
+  const loads = groupByLoad(slower).length;
+  return [
+    ...(regressions === 0 ? [] : [formatCount(regressions, "regression")]),
+    ...(loads === 0 ? [] : [`${formatCount(loads, "load")} slower`]),
+  ].join(", ");
+}
+
 /** Formats whether the night became worse: `2 regressions, 1 load slower`, or `nothing became worse`. */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
-  const loads = groupByLoad(slower).length;
-  const parts = [
-    ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
-    ...(loads === 0 ? [] : [`${formatCount(loads, "load")} slower`]),
-  ];
-  if (parts.length > 0) return parts.join(", ");
+  const worse = formatWorse(regressions.length, slower);
+  if (worse !== "") return worse;
   if (night.findings.length === 0) return "nothing could be judged";
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
@@ -102,10 +108,10 @@ export function formatNightVerdict(judgement: NightJudgement, night: Night): str
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
   // A clause is named once, by the failure that has lasted longest.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
-  const broken = [...Map.groupBy(bySince, ({ finding }) => finding.clause)].flatMap(([clause, [first]]) =>
-    first === undefined ? [] : [`${clause} ${formatSince(first, night)}`],
+  const broken = groupsBy(bySince, ({ finding }) => finding.clause).map(([first]) =>
+    sanitizeLine(`${first.finding.clause} ${formatSince(first, night)}`, 80),
   );
-  const names = broken.slice(0, maxNamedClauses).map((each) => sanitizeLine(each, 80));
+  const names = broken.slice(0, maxNamedClauses);
   const more = broken.length > maxNamedClauses ? [`and ${broken.length - maxNamedClauses} more`] : [];
   const result = formatGateResult(judgement, night);
   return `${night.verdict}${names.length === 0 ? "" : `: ${[...names, ...more].join(", ")}`}; ${result}`;
@@ -155,23 +161,20 @@ export function formatShare(was: number, is: number): string {
 /** The day of an ISO 8601 time, such as `2030-02-05`. */
 export const dayOf = (iso: string): string => iso.slice(0, 10);
 
-export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShift): string =>
-  `load ${formatLoad(load)}: ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
+const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): string =>
+  `${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
+
+export const formatShift = (shift: ReportedLatencyShift): string =>
+  `load ${formatLoad(shift)}: ${formatMetricShift(shift)}`;
 
 /** Groups latency changes by load trial, because one slow-down shows in several metrics of a trial. */
-export function groupByLoad(
+export const groupByLoad = (
   changes: readonly ReportedLatencyShift[],
-): (readonly [ReportedLatencyShift, ...ReportedLatencyShift[]])[] {
-  return [...Map.groupBy(changes, trialIdText).values()].flatMap(([first, ...rest]) =>
-    first === undefined ? [] : [[first, ...rest] as const],
-  );
-}
+): [ReportedLatencyShift, ...ReportedLatencyShift[]][] => groupsBy(changes, trialIdText);
 
 /** Describes the latency changes of one load trial, and the first night with the new latency. */
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
-  const others = rest.map(
-    ({ figure, wasMs, isMs }) => `, ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`,
-  );
+  const others = rest.map((each) => `, ${formatMetricShift(each)}`);
   const since = [first, ...rest].map((each) => each.since).toSorted()[0] ?? first.since;
   return `${formatShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
 }

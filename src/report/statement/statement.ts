@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { withoutUndefined } from "../../base/without-undefined.ts";
 import { groupByClause } from "../model/broken-clauses.ts";
 import type { ReportDocument, Outcome, ProfileResult, Report, ReportFinding } from "../model/report.ts";
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
@@ -92,11 +93,12 @@ const exceptionsOf = (
       level,
       outcome,
       ...(instances.length === 0 ? {} : { instances: instances.map((instance) => sanitizeLine(instance, 40)) }),
-      ...(expected === undefined ? {} : { expected: sanitizeLine(expected, maxTextCharacters) }),
-      ...(actual === undefined ? {} : { actual: sanitizeLine(actual, maxTextCharacters) }),
-      ...(reason === undefined ? {} : { reason: sanitizeLine(reason, maxTextCharacters) }),
+      ...withoutUndefined({ expected: lineOf(expected), actual: lineOf(actual), reason: lineOf(reason) }),
     })),
   );
+
+const lineOf = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : sanitizeLine(text, maxTextCharacters);
 
 /** Lists must and should clauses that were skipped, each with the reason of its first finding. */
 function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {

@@ -1,3 +1,4 @@
+import { groupsBy } from "../../base/groups.ts";
 import { clausesOf, clauseSentence } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
@@ -72,14 +73,13 @@ function unexercisedText(clauses: readonly string[], finding: ReportFinding | un
 
 /** Asks about readings. Clauses with the same reading here and elsewhere are one question. */
 function readingQuestions(at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] {
-  const groups = Map.groupBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
-  return [...groups.values()].flatMap((members): VendorQuestion[] => {
+  const groups = groupsBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
+  return groups.map((members) => {
     const [first] = members;
-    if (first === undefined) return [];
     const clauses = members.map(({ row }) => row.clause);
     const says = clauses.length > 1 || first.row.says === "" ? "" : ` (${first.row.says})`;
     const text = `On ${joinFirst(clauses, 4)}${says} you follow ${first.own}; ${first.elsewhere}. Will you keep to it?`;
-    return [{ about: "reading", clauses, text }];
+    return { about: "reading", clauses, text };
   });
 }
 

@@ -1,3 +1,4 @@
+import { groupsBy } from "../../base/groups.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
 import type { ClauseSection, ComparedRow } from "./clause-rows.ts";
@@ -72,11 +73,8 @@ function differencesBetween(one: number, other: number, tables: ComparedTables):
     ...behaviourDifferences("gap", one, other, tables.gaps),
   ];
   // Clauses with the same two behaviours are one difference, such as the error form of every endpoint.
-  const groups = Map.groupBy(all, ({ kind, from, to }) => [kind, from, to].join("\n"));
-  return [...groups.values()]
-    .flatMap(([first, ...others]) =>
-      first === undefined ? [] : [{ ...first, names: [first, ...others].flatMap(({ names }) => names) }],
-    )
+  return groupsBy(all, ({ kind, from, to }) => [kind, from, to].join("\n"))
+    .map((members) => ({ ...members[0], names: members.flatMap(({ names }) => names) }))
     .toSorted((left, right) => kinds.indexOf(left.kind) - kinds.indexOf(right.kind));
 }
 

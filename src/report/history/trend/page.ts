@@ -1,11 +1,11 @@
+import { formatWorse } from "../summary.ts";
 import { chartStyle } from "../../html/svg/chart.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import { numberTiles, prose } from "../../html/elements.ts";
+import { numberTiles, prose, pageSection } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
-import { groupByLoad } from "../summary.ts";
 import { flakyChecksOf, flakyNights, type OpenFailure, openFailures } from "../finding-histories.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
@@ -31,11 +31,11 @@ export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports 
       <header class="masthead wide">
         <p class="kicker">Agent Hosting Service Interface · nights</p>
         <h1>${name}</h1>
-        ${last === undefined ? null : html`<p class="muted">${formatPeriod(nights, last)}</p>`}
+        ${last !== undefined && html`<p class="muted">${formatPeriod(nights, last)}</p>`}
       </header>
       <main id="content">
         ${last === undefined ? html`<p>The history holds no night that can be read.</p>` : trendBody(nights, last, linkOf)}
-        ${damaged.length === 0 ? null : damagedSection(damaged)}
+        ${damaged.length > 0 && damagedSection(damaged)}
       </main>
       <footer class="wide">
         Medians, the noise band and the gate are explained in docs/nightly.md. Times are UTC. The page asks for nothing
@@ -63,47 +63,32 @@ function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night)
   const pairs = pairsOfNights(nights);
   return html`${verdictBanner(last, failures)} ${historyFigures(nights, last, failures, flaky.length)}
   ${pageSection("changed", "What changed", events.length === 0 ? html`<p>${nothingChangedText(isAlone)}</p>` : eventsSection(events))}
-  ${failures.length === 0 ? null : pageSection("broken", "Broken on the last night", failuresTable(failures))}
-  ${isAlone ? null : pageSection("rate", "Pass rate", html`<div class="charts">${passRateChart(nights)} ${countsChart(nights)}</div>`)}
+  ${failures.length > 0 && pageSection("broken", "Broken on the last night", failuresTable(failures))}
+  ${!isAlone && pageSection("rate", "Pass rate", html`<div class="charts">${passRateChart(nights)} ${countsChart(nights)}</div>`)}
   ${
-    flaky.length === 0
-      ? null
-      : pageSection(
-          "flaky",
-          "Flaky checks",
-          html`<p>
-              They changed between passing and broken three times or more within the last ${flakyNights} nights. They
-              fail a night like any other check.
-            </p>
-            ${flakyTable(flaky, nights)}`,
-        )
+    flaky.length > 0 &&
+    pageSection("flaky", "Flaky checks", [
+      html`<p>
+        They changed between passing and broken three times or more within the last ${flakyNights} nights. They fail a
+        night like any other check.
+      </p>`,
+      flakyTable(flaky, nights),
+    ])
   }
-  ${
-    charts.length === 0
-      ? null
-      : pageSection(
-          "latency",
-          "Latency under load",
-          html`<p>
-              A line marks the first night of a change that chance does not explain. The band is the usual noise of the
-              median; a single night outside it means nothing.
-            </p>
-            <div class="charts">${charts}</div>`,
-        )
-  }
-  ${
-    streaming.length === 0
-      ? null
-      : pageSection(
-          "streaming",
-          "Streaming quality",
-          html`<p>Figures of the conformance runs, which nothing judges. They include the network.</p>
-            <div class="charts">${streaming}</div>`,
-        )
-  }
-  ${pairs === null ? null : pageSection("pairs", "Pairs of properties", pairsSection(pairs))}
+  ${chartsSection("latency", "Latency under load", latencyText, charts)}
+  ${chartsSection("streaming", "Streaming quality", streamingText, streaming)}
+  ${pairs !== null && pageSection("pairs", "Pairs of properties", pairsSection(pairs))}
   ${pageSection("nights", "Nights", nightsSection(newest, linkOf))}`;
 }
+
+const latencyText =
+  "A line marks the first night of a change that chance does not explain. The band is the usual noise of the median; a single night outside it means nothing.";
+const streamingText = "Figures of the conformance runs, which nothing judges. They include the network.";
+
+const chartsSection = (id: string, title: string, lead: string, charts: readonly Html[]): Html | null =>
+  charts.length === 0
+    ? null
+    : pageSection(id, title, [html`<p>${lead}</p>`, html`<div class="charts">${charts}</div>`]);
 
 function pairsSection(pairs: PairsOfNights): Html {
   const { total, seen, nights, cut } = pairs;
@@ -113,11 +98,7 @@ function pairsSection(pairs: PairsOfNights): Html {
       properties in some request (${share(seen)}). Each night draws other requests by its seed.
       <code>run --coverage-seed</code> repeats a night.
     </p>
-    ${
-      seen === total || cut.length === 0
-        ? null
-        : html`<p>On the last night, others needed ${prose(formatCuts(cut, share), 600)}.</p>`
-    }
+    ${seen !== total && cut.length > 0 && html`<p>On the last night, others needed ${prose(formatCuts(cut, share), 600)}.</p>`}
     ${pairsTable(pairs)}`;
 }
 
@@ -134,22 +115,12 @@ const nothingChangedText = (isAlone: boolean): string =>
     ? "There is only one night, and nothing to compare it with yet. Charts come with the second night."
     : "Nothing became worse or faster in these nights.";
 
-const pageSection = (id: string, title: string, body: Html): Html =>
-  html`<section id="${id}">
-    <h2>${title}</h2>
-    ${body}
-  </pageSection>`;
-
 function verdictBanner(last: Night, failures: readonly OpenFailure[]): Html {
   const { regressions, changes } = last.reported;
-  const slower = groupByLoad(changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown)).length;
-  const worse = [
-    ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
-    ...(slower === 0 ? [] : [`${formatCount(slower, "load")} slower`]),
-  ];
-  const tone = worse.length > 0 ? "fail" : failures.length > 0 || last.findings.length === 0 ? "warning" : "pass";
-  const word =
-    worse.length > 0 ? `Worse: ${worse.join(", ")}` : failures.length > 0 ? "Nothing new" : quietNightWord(last);
+  const slower = changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown);
+  const worse = formatWorse(regressions.length, slower);
+  const tone = worse !== "" ? "fail" : failures.length > 0 || last.findings.length === 0 ? "warning" : "pass";
+  const word = worse !== "" ? `Worse: ${worse}` : failures.length > 0 ? "Nothing new" : quietNightWord(last);
   return html`<div class="banner ${tone}">
     <p class="word">${word}</p>
     <p>${prose(formatBanner(last, failures))}</p>
@@ -179,31 +150,34 @@ function historyFigures(nights: readonly Night[], last: Night, failures: readonl
 
 const maxListedEvents = 20;
 
-function eventsSection(events: readonly TrendEvent[]): Html {
-  const older = events.slice(maxListedEvents);
-  return html`${eventsTable(events.slice(0, maxListedEvents))}
-  ${
-    older.length === 0
-      ? null
-      : html`<details class="more-nights">
-          <summary>${older.length} older changes</summary>
-          ${eventsTable(older)}
-        </details>`
-  }`;
-}
+const eventsSection = (events: readonly TrendEvent[]): Html =>
+  withOlder(eventsTable, events, maxListedEvents, (count) => `${count} older changes`);
 
 const maxListedNights = 30;
 
-function nightsSection(newest: readonly Night[], linkOf: (night: Night) => string | null): Html {
-  const older = newest.slice(maxListedNights);
-  return html`${nightsTable(newest.slice(0, maxListedNights), linkOf)}
+const nightsSection = (newest: readonly Night[], linkOf: (night: Night) => string | null): Html =>
+  withOlder(
+    (nights) => nightsTable(nights, linkOf),
+    newest,
+    maxListedNights,
+    (count) => formatCount(count, "older night"),
+  );
+
+/** Renders a table of the newest items, and a collapsed one of the others. */
+function withOlder<T>(
+  tableOf: (items: readonly T[]) => Html,
+  newest: readonly T[],
+  max: number,
+  titleOf: (count: number) => string,
+): Html {
+  const older = newest.slice(max);
+  return html`${tableOf(newest.slice(0, max))}
   ${
-    older.length === 0
-      ? null
-      : html`<details class="more-nights">
-          <summary>${formatCount(older.length, "older night")}</summary>
-          ${nightsTable(older, linkOf)}
-        </details>`
+    older.length > 0 &&
+    html`<details class="more-nights">
+      <summary>${titleOf(older.length)}</summary>
+      ${tableOf(older)}
+    </details>`
   }`;
 }
 

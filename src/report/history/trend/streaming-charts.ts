@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { type ChartPoint, renderLineChart } from "../../html/svg/line-chart.ts";
-import type { AgentStreaming } from "../../model/streaming.ts";
+import { type AgentStreaming, formatRate } from "../../model/streaming.ts";
 import type { Night } from "../night.ts";
 import { formatMs } from "../summary.ts";
 import { formatDate, nightsAxis, toDays } from "./charts.ts";
@@ -56,10 +56,10 @@ function streamingChart(agent: string, nights: readonly StreamingNight[]): Html 
   });
 }
 
-const rowOf = ({ night, quality: { firstContentMs, gapMs, perSecond, lumps, streams } }: StreamingNight): string[] => [
+const rowOf = ({ night, quality }: StreamingNight): string[] => [
   formatDate(night.started),
-  formatMs(firstContentMs.p50),
-  ...(gapMs === null ? ["", "", ""] : [gapMs.p50, gapMs.p99, gapMs.max].map(formatMs)),
-  perSecond === null ? "" : `${Math.round(perSecond.median)} ${perSecond.unit}`,
-  `${lumps} of ${streams}`,
+  formatMs(quality.firstContentMs.p50),
+  ...(quality.gapMs === null ? ["", "", ""] : [quality.gapMs.p50, quality.gapMs.p99, quality.gapMs.max].map(formatMs)),
+  formatRate(quality) ?? "",
+  `${quality.lumps} of ${quality.streams}`,
 ];

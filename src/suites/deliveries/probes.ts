@@ -31,7 +31,7 @@ import {
 } from "./retry-probe.ts";
 import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
-import { maxTimeoutMs, timeoutStepMs } from "../limits/timed-out-slots.ts";
+import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
 /** Evidence of an execution that failed or timed out, and of the two webhooks that should get its event. */
 export interface FailedExecution {

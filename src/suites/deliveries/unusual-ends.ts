@@ -14,7 +14,7 @@ import {
   keyWithFewestSlots,
   maxTimeoutMs,
   timeoutStepMs,
-} from "../limits/timed-out-slots.ts";
+} from "../limits/timeouts.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { eventsOf, isEventStream, describeSequence } from "../stream/events.ts";

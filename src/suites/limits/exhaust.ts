@@ -2,11 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs, slotReleaseMs } from "../../rules/limits/key-history.ts";
-import type { LimitName } from "../../rules/limits/admission/models.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { agentPath, type Client } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import { SkipError, WaitRefused } from "../../run/skip-reason.ts";
+import { WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { CountedRead } from "./key-history.ts";
@@ -266,26 +265,4 @@ export async function ensureAllowance(
   if (last.remaining === null || last.resetAfter === null) return;
   const leftMs = last.resetAfter * 1000 - (now - last.headMs - last.headClockMs);
   if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.passTime(leftMs + 1000, why);
-}
-
-/** Largest limit that a probe uses up twice to measure the length of its window. */
-export const maxRepeatedAllowance = 200;
-/** Largest limits that a probe uses up with invokes only. Each invoke runs an agent. */
-const maxInvoked = { minute: 50, hour: 100 } as const;
-
-/**
- * Whether a probe uses up a limit twice, to measure the length of its window. If no GET request is known to count, that
- * would run too many agents.
- */
-export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
-  countedRead !== null && limit <= maxRepeatedAllowance;
-
-/**
- * Skips a probe that would run too many agents, because only invokes are known to count.
- * @throws {SkipError} if no GET request is known to count, and the limit is above `maxInvoked`
- */
-export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
-  const limit = name === "hour" ? limits.perHour : limits.perMinute;
-  if (countedRead === null && limit > maxInvoked[name])
-    throw new SkipError(`no GET request is known to count (HDR-12), so the ${name} takes ${limit} agent executions`);
 }

@@ -11,15 +11,19 @@ import {
   exhaustWithPause,
   invokeSample,
   invokeUnpaced,
-  isUsedUpTwice,
   type KeySender,
   requestOtherEndpoints,
-  requireCountedRead,
 } from "./exhaust.ts";
 import { keyHistoryOf, provesExcess, type RunKeyHistory } from "./key-history.ts";
-import { hourCost } from "./limit-costs.ts";
+import {
+  type SmallerTiers,
+  hourCost,
+  isUsedUpTwice,
+  maxBeyondLimit,
+  requireCountedRead,
+  runAmongTiers,
+} from "./tier-limits.ts";
 import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
-import { runAmongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
 /** Evidence of a probe that tries to exhaust the limit per hour of a key. */

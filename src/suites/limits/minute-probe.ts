@@ -14,10 +14,8 @@ import {
   exhaustWithPause,
   invokeSample,
   invokeUnpaced,
-  isUsedUpTwice,
   type KeySender,
   requestOtherEndpoints,
-  requireCountedRead,
   sendUntilRefused,
   unpaced,
   waitIfAllowed,
@@ -30,9 +28,15 @@ import {
   provesExcess,
   type RunKeyHistory,
 } from "./key-history.ts";
-import { minuteCost } from "./limit-costs.ts";
+import {
+  type SmallerTiers,
+  isUsedUpTwice,
+  maxBeyondLimit,
+  minuteCost,
+  requireCountedRead,
+  runAmongTiers,
+} from "./tier-limits.ts";
 import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
-import { runAmongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import {
   expireEarlierUse,
   type LimitsProbeContext,

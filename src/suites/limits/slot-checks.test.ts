@@ -5,7 +5,7 @@ import { suite } from "../../run/judge/check.ts";
 import type { SlotsHeld, FailuresBeyondSlots } from "./slot-probes.ts";
 import type { StreamsHeld } from "./stream-slot-probes.ts";
 import { slotChecks } from "./slot-checks.ts";
-import { timedOutInvokesCheck, type TimedOutInvokes } from "./timed-out-slots.ts";
+import { timedOutInvokesCheck, type TimedOutInvokes } from "./timeouts.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 

@@ -218,7 +218,8 @@ export const slotChecks: readonly Check[] = [
 const endsIn = ({ answer }: Exchange, name: string): boolean =>
   answer.kind === "answered" && answer.events.at(-1)?.name === name;
 
-function judgeReleased(after: Exchange, when: string): Finding<never> {
+/** Judges LIM-17 by a request that was sent when earlier requests must have released their slots. */
+export function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
   if (sampleOf(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);

@@ -57,6 +57,8 @@ interface HeldSlots extends Pick<SlotsHeld, "held" | "extra" | "health"> {
   readonly submitted: Exchange | null;
 }
 
+type SlotContext = TierProbeContext<"agents.slow" | "agents.answering">;
+
 export const slotsHeld = tierProbe(
   "all slots are held by slow requests",
   {
@@ -67,54 +69,14 @@ export const slotsHeld = tierProbe(
     usesUp: "slots held",
   },
   async (context): Promise<SlotsHeld> => {
-    const { client, given, tested, time, target, recorder } = context;
+    const { client, given, tested, time, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
     // Requests to other endpoints need a test clock. In real time, they might take longer than the agents hold the
     // slots.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
-    const other = siblingKey === null ? null : client.as(siblingKey);
-    const { concurrent, perMinute } = limits;
-    const batchPath = target.paths.batch === null ? null : fillAgentId(target.paths.batch, given["agents.answering"]);
-    const submit = (path: string): PendingExchange =>
-      own.open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
-    const hold = async (tripMs: number): Promise<HeldSlots> => {
-      const room = Math.max(0, Math.min(elsewhere.length, perMinute - concurrent - 6));
-      await ensureAllowance(own, concurrent + 4 + room, { time, recorder, perMinute });
-      if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
-      const path = agentPath(given["agents.slow"], "invoke");
-      const sentText = { json: bodyFor(given["agents.slow"], helloBody), ...unpaced };
-      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, sentText));
-      const healthSentMs = time.now();
-      await own.health(given["agents.answering"]);
-      await sleep(
-        Math.max(tripMs, Math.min(maxArrivalMs, Math.max(minArrivalMs, roundTrips * (time.now() - healthSentMs)))),
-      );
-      const more = own.open("POST", path, sentText);
-      const siblingInvoke = other?.open("POST", agentPath(given["agents.answering"], "invoke"), {
-        json: helloBody,
-        ...unpaced,
-      });
-      const batch = batchPath === null ? null : submit(batchPath);
-      const health = await own.health(given["agents.answering"]);
-      for (const each of [siblingInvoke, batch]) if (each) await awaitBriefly(each.finished);
-      const others = elsewhere.splice(0, room).map((open) => open().finished);
-      await Promise.all(others.map(awaitBriefly));
-      const all = Promise.all([...opened, more].map(({ finished }) => finished));
-      const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
-      await Promise.all(others);
-      const during = siblingInvoke === undefined ? null : await siblingInvoke.finished;
-      const submitted = batch === null ? null : await batch.finished;
-      return {
-        held: ended.slice(0, concurrent),
-        extra: ended.at(-1) ?? (await more.finished),
-        during,
-        health,
-        submitted,
-      };
-    };
     const { held, extra, during, health, submitted } = await holdAllSlots(
-      hold,
+      (tripMs) => holdWithSlowInvokes(context, elsewhere, tripMs),
       (result) => result.held,
       (result) => isSuccess(result.extra),
       context,
@@ -127,31 +89,85 @@ export const slotsHeld = tierProbe(
     const extraEndedAfterMs = endMs(extra) - Math.min(...held.map(endMs)) + (agentsFollowClock(time) ? stepMs : 0);
     const after = await invokeWithRetries(own, given["agents.answering"]);
     const hasFailed = submitted !== null && (statusOf(submitted) ?? 0) >= 500;
-    const batchAfter = hasFailed && batchPath !== null ? await submit(batchPath).finished : null;
+    const batchAfter = hasFailed ? ((await submitBatch(context)?.finished) ?? null) : null;
     const batch = submitted === null ? null : { during: submitted, after: batchAfter };
     const twin =
-      other === null || during === null
+      siblingKey === null || during === null
         ? null
-        : { during, after: await invokeWithRetries(other, given["agents.answering"]) };
+        : { during, after: await invokeWithRetries(client.as(siblingKey), given["agents.answering"]) };
     await holdForOtherEndpoints(context, elsewhere);
-    return { concurrent, held, extra, twin, health, batch, extraEndedAfterMs, after };
+    return { concurrent: limits.concurrent, held, extra, twin, health, batch, extraEndedAfterMs, after };
   },
 );
+
+/**
+ * Holds all slots of a key with slow invokes. Meanwhile sends one more, an invoke with the sibling key, a batch, a
+ * health request, and as many of the requests `elsewhere` as the minute has room for.
+ */
+async function holdWithSlowInvokes(
+  context: SlotContext,
+  elsewhere: (() => PendingExchange)[],
+  tripMs: number,
+): Promise<HeldSlots> {
+  const { client, given, tested, time, recorder } = context;
+  const { concurrent, perMinute } = tested.limits;
+  const [own, other] = [client.as(tested.key), tested.siblingKey === null ? null : client.as(tested.siblingKey)];
+  const room = Math.max(0, Math.min(elsewhere.length, perMinute - concurrent - 6));
+  await ensureAllowance(own, concurrent + 4 + room, { time, recorder, perMinute });
+  if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
+  const openSlow = openerOfSlow(context);
+  const opened = Array.from({ length: concurrent }, openSlow);
+  const healthSentMs = time.now();
+  await own.health(given["agents.answering"]);
+  const arrivalMs = Math.max(minArrivalMs, roundTrips * (time.now() - healthSentMs));
+  await sleep(Math.max(tripMs, Math.min(maxArrivalMs, arrivalMs)));
+  const more = openSlow();
+  const path = agentPath(given["agents.answering"], "invoke");
+  const siblingInvoke = other?.open("POST", path, { json: helloBody, ...unpaced });
+  const batch = submitBatch(context);
+  const health = await own.health(given["agents.answering"]);
+  for (const each of [siblingInvoke, batch]) if (each) await awaitBriefly(each.finished);
+  const others = elsewhere.splice(0, room).map((open) => open().finished);
+  await Promise.all(others.map(awaitBriefly));
+  const all = Promise.all([...opened, more].map(({ finished }) => finished));
+  const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
+  await Promise.all(others);
+  return {
+    held: ended.slice(0, concurrent),
+    extra: ended.at(-1) ?? (await more.finished),
+    during: (await siblingInvoke?.finished) ?? null,
+    health,
+    submitted: (await batch?.finished) ?? null,
+  };
+}
+
+/** Returns a function that opens an invoke of the slow agent with the tested key. */
+function openerOfSlow({ client, given, tested }: TierProbeContext<"agents.slow">): () => PendingExchange {
+  const options = { json: bodyFor(given["agents.slow"], helloBody), ...unpaced };
+  return () => client.as(tested.key).open("POST", agentPath(given["agents.slow"], "invoke"), options);
+}
+
+/** Submits a batch with the tested key. Returns `null` if the target file names no path for batches. */
+function submitBatch({ client, given, tested, target }: SlotContext): PendingExchange | null {
+  if (target.paths.batch === null) return null;
+  const path = fillAgentId(target.paths.batch, given["agents.answering"]);
+  return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
+}
 
 /**
  * Holds all slots of a key again, to send the remaining requests to other endpoints. The limit of the first minute left
  * no room for these.
  */
-async function holdForOtherEndpoints(
-  { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
-  elsewhere: (() => PendingExchange)[],
-): Promise<void> {
-  const own = client.as(key).since("1.1");
-  const path = agentPath(given["agents.slow"], "invoke");
-  const options = { json: bodyFor(given["agents.slow"], helloBody), ...unpaced };
+async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
+  const {
+    client,
+    tested: { limits },
+    time,
+  } = context;
+  const openSlow = openerOfSlow({ ...context, client: client.since("1.1") });
   while (elsewhere.length > 0) {
     if (!(await waitIfAllowed(time, minuteOverMs, "all slots of a key are held again"))) return;
-    const held = Array.from({ length: limits.concurrent }, () => own.open("POST", path, options).finished);
+    const held = Array.from({ length: limits.concurrent }, () => openSlow().finished);
     await sleep(maxArrivalMs / 10);
     const others = elsewhere.splice(0, limits.perMinute - limits.concurrent - 1).map((open) => open().finished);
     await Promise.all(others.map(awaitBriefly));

@@ -1,20 +1,20 @@
 import { minuteMs } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { isAdmitted, isRefused, type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { type Sample, isAdmitted, isAgentCall, isRefused, sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { type Finding, breach, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import { need } from "../../run/skip-reason.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { usableKeys } from "../../target/target.ts";
-import { fallBetween } from "../shared/compare-samples.ts";
+import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { idsOfCountedReads } from "./counted-reads.ts";
-import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
-import { continuesAfter } from "./slot-checks.ts";
-import { type PartnerUse, type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
+import { type RunKeyHistory, judgeKeyHistory, keyHistoryOf, maxAdmittedWithin } from "./key-history.ts";
+import { continuesAfter, judgeReleased } from "./slot-checks.ts";
+import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
+import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
 /**
  * All requests of a key whose limit was used up: it got a 429, or the target admitted more requests in a minute than
@@ -54,6 +54,40 @@ export const usedUpKeys = probe(
     };
   },
 );
+
+/**
+ * Whether `Remaining` fell by exactly one between two responses. `null` if the responses do not describe the same
+ * window.
+ */
+const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
+  const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
+  return fall === null ? null : fall.fell === 1;
+};
+
+/**
+ * Returns the ids of the GET requests that the limiter certainly counted. `Remaining` must fall by one from the request
+ * before to the GET, and by one from the GET to the next request. Both falls are needed, because a response may report
+ * `Remaining` before or after its own request is counted.
+ *
+ * If one list request certainly counts, and none seems free, all list requests are returned.
+ * @param samples all requests of the run with one key
+ */
+export function idsOfCountedReads(samples: readonly Sample[]): string[] {
+  const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
+  const reads = counting.flatMap(({ sample, isAfterAll, isBeforeNext }, index) => {
+    if (!isAdmitted(sample) || isAgentCall(sample)) return [];
+    const isAlone = isAfterAll && isBeforeNext;
+    const [before, after] = [counting[index - 1]?.sample, counting[index + 1]?.sample];
+    const falls = isAlone ? [fallsByOne(before, sample), fallsByOne(sample, after)] : [null, null];
+    return [{ sample, isCounted: falls.every(Boolean), mayBeFree: falls.includes(false) }];
+  });
+  const counted = reads.filter(({ isCounted }) => isCounted).map(({ sample }) => sample);
+  const isListCounted =
+    counted.some(({ kind }) => kind === "list") &&
+    reads.every(({ sample, mayBeFree }) => sample.kind !== "list" || !mayBeFree);
+  const lists = isListCounted ? reads.filter(({ sample }) => sample.kind === "list").map(({ sample }) => sample) : [];
+  return [...new Set([...counted, ...lists].map(({ id }) => id))];
+}
 
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
@@ -154,13 +188,8 @@ function judgeSlots(
 const isRefusedForRate = (exchange: Exchange): boolean =>
   hasStatus(exchange, 429) && sampleOf(exchange).remaining === 0;
 
-function judgeFree(after: Exchange | null | undefined, when: string): Finding<never> {
-  if (after === null || after === undefined) return unproven("no slot was free before");
-  if (isSuccess(after)) return holds();
-  if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
-  if (isRefusedForRate(after)) return unproven(`the request ${when} was refused for the rate`);
-  return breach(`a request ${when} is admitted: their slots are released`, "429", after);
-}
+const judgeFree = (after: Exchange | null | undefined, when: string): Finding<never> =>
+  after === null || after === undefined ? unproven("no slot was free before") : judgeReleased(after, when);
 
 export const spareKeyChecks: readonly Check[] = [
   check(

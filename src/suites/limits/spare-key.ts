@@ -1,6 +1,15 @@
+import { minuteMs } from "../../base/duration.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { type Sample, isAdmitted } from "../../rules/limits/sample.ts";
 import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
+import { type ProbeContext, probe } from "../../run/probe.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { type KeySender, exhaustAllowance, helloBody, invokeUnpaced, unpaced, waitIfAllowed } from "./exhaust.ts";
+import { countedReadOf } from "./key-history.ts";
+import { marginMs, requestsBeyondMinute } from "./minute-probe.ts";
+import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
 /**
  * A key of a small tier that is not the main key. Probes may use up its limit per minute without delaying the rest of
@@ -41,4 +50,107 @@ export function spareKeyOf(target: Target): SpareKey | null {
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
+}
+
+/**
+ * Number of requests with the partner key. If the target counts both keys together, `Remaining` of the spare key falls
+ * by this many more.
+ */
+const partnerRequests = 3;
+
+const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
+
+/** Invokes with the partner key (`partner`), between two invokes with the spare key. */
+export interface PartnerUse {
+  readonly before: Exchange;
+  readonly partner: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+/**
+ * Result of using up the minute's limit of a spare key: a key of a small tier that is not the main key. The checks read
+ * its requests from the whole run.
+ */
+export interface SpareMinute {
+  readonly isSpare: boolean;
+  readonly between?: PartnerUse | null;
+}
+
+/** Uses the partner key between two requests of a spare key, and then uses up the spare key's limit per minute. */
+export const spareMinuteExhausted = probe(
+  "the minute of a spare key is used up",
+  {
+    since: "1.1",
+    needs: ["agents.answering"],
+    stage: "limits",
+    keys: spareKeys,
+    requests: requestsOfMinute,
+  },
+  async (context): Promise<SpareMinute> => {
+    const spare = spareKeyOf(context.target);
+    if (spare === null) return { isSpare: false };
+    requireEndpoint("invoke", context);
+    const { client, time, given, discovery } = context;
+    const sender: KeySender = {
+      client: client.as(spare.key),
+      agent: given["agents.answering"],
+      limits: spare.limits,
+      time,
+      countedRead: countedReadOf(discovery),
+    };
+    const between = await usePartnerBetween(sender, context, spare);
+    await exhaustSpareKey(sender, context, spare);
+    return { isSpare: true, between };
+  },
+);
+
+/**
+ * Uses the partner key between two requests of the spare key. Only this shows a target that counts both keys together
+ * but never refuses the spare key too early. Does not wait, because other probes need the run's waiting time.
+ */
+async function usePartnerBetween(
+  { client, agent, time }: KeySender,
+  { recorder }: Pick<ProbeContext, "recorder">,
+  { limits: { perMinute }, partner }: SpareKey,
+): Promise<PartnerUse | null> {
+  if (partner === null) return null;
+  const isRecent = ({ kind, headMs }: Sample): boolean => kind !== "health" && headMs > time.now() - minuteMs;
+  const recent = recorder.samplesOf(client.key.name).filter(isRecent).length;
+  const useBoth = recent + partnerRequests + 2 <= perMinute;
+  const invoke = (): Promise<Exchange> => client.invoke(agent, helloBody, unpaced);
+  const before = useBoth ? await invoke() : null;
+  const sent: Exchange[] = [];
+  while (sent.length < partnerRequests) sent.push(await client.as(partner).invoke(agent, helloBody, unpaced));
+  return before === null ? null : { before, partner: sent, after: await invoke() };
+}
+
+/**
+ * Uses up the spare key's limit per minute. If the target admitted more or fewer requests than the tier publishes,
+ * sends a second burst at another offset in the minute. The first burst may have crossed the boundary of two fixed
+ * windows.
+ */
+async function exhaustSpareKey(
+  sender: KeySender,
+  context: Pick<ProbeContext, "recorder">,
+  { limits, key }: SpareKey,
+): Promise<void> {
+  const { time } = sender;
+  const { perMinute, burst } = limits;
+  const earlier = context.recorder
+    .samplesOf(key.name)
+    .filter((each) => each.kind !== "health" && isAdmitted(each) && each.headMs > time.now() - minuteMs).length;
+  const beganMs = time.now();
+  const options = { max: requestsBeyondMinute(limits), expected: perMinute - earlier };
+  const { admitted, end } = await exhaustAllowance(sender, options);
+  const total = admitted + earlier;
+  const isOver = total > perMinute + (burst ?? Infinity);
+  if (end === "failing" || (total >= perMinute && !isOver)) return;
+  const lastedMs = time.now() - beganMs;
+  // After an early refusal, waits until the run is a minute old, because requests from before the run may explain the
+  // refusal.
+  const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
+  if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
+  const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });
+  // If the target admits this request, neither the key's hour nor the month's tokens caused the refusals.
+  if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }

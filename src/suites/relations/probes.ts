@@ -12,7 +12,7 @@ import { isSuccess } from "../shared/response.ts";
 import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
-import { maxTimeoutMs, timeoutStepMs } from "../limits/timed-out-slots.ts";
+import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
 const since = "1.1";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exchange, unanswered } from "../testing/exchange.ts";
-import { judgeDefaultTimeout } from "./default-timeout.ts";
+import { judgeDefaultTimeout } from "./timeouts.ts";
 
 const failed = (status: number, code?: string) =>
   exchange({ status, json: code === undefined ? {} : { error: { code, message: "Timed out.", status } } });

@@ -1,0 +1,147 @@
+import type { LimitName } from "../../rules/limits/admission/models.ts";
+import type { TierProbeContext } from "../../run/probe.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { Target } from "../../target/target.ts";
+import type { KeySender } from "./exhaust.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+
+/** Largest limit that a probe uses up twice to measure the length of its window. */
+const maxRepeatedAllowance = 200;
+/** Largest limits that a probe uses up with invokes only. Each invoke runs an agent. */
+const maxInvoked = { minute: 50, hour: 100 } as const;
+
+/**
+ * Whether a probe uses up a limit twice, to measure the length of its window. If no GET request is known to count, that
+ * would run too many agents.
+ */
+export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
+  countedRead !== null && limit <= maxRepeatedAllowance;
+
+/**
+ * Skips a probe that would run too many agents, because only invokes are known to count.
+ * @throws {SkipError} if no GET request is known to count, and the limit is above `maxInvoked`
+ */
+export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
+  const limit = name === "hour" ? limits.perHour : limits.perMinute;
+  if (countedRead === null && limit > maxInvoked[name])
+    throw new SkipError(`no GET request is known to count (HDR-12), so the ${name} takes ${limit} agent executions`);
+}
+
+/**
+ * Upper bounds of what a probe sends to use up a limit: its requests and agent executions. With a server that follows
+ * the document, it sends at least about half as many.
+ */
+interface LimitCost {
+  readonly requests: number;
+  readonly executions: number;
+}
+
+/** Number of requests to all endpoints and agents while a limit is used up, with a test clock and without. */
+const requestsBeyond = { testClock: 75, realClock: 25 } as const;
+
+/** How many times a small minute's limit is used up with a test clock: in two bursts, and in the windows after them. */
+const burstsOfSmallMinute = 4;
+
+/** Returns the cost of using up the minute's limit of a tier. */
+export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
+  const inBurst = perMinute + (burst ?? 0);
+  if (clock === null) return { requests: inBurst + requestsBeyond.realClock, executions: 8 };
+  return perMinute <= maxRepeatedAllowance
+    ? { requests: burstsOfSmallMinute * inBurst + requestsBeyond.testClock, executions: 20 }
+    : { requests: inBurst + requestsBeyond.testClock, executions: 8 };
+}
+
+/**
+ * Number of requests to use up an hour with a test clock, as a multiple of its limit. A small hour is used up twice. If
+ * the burst is not published, a server may refuse early in each minute, and then gets more requests.
+ */
+const hourFactor = { small: 2.2, ofUnknownBurst: 1.3, other: 1 } as const;
+
+/** Returns the cost of using up the hour's limit of a tier. */
+export function hourCost({ perHour, perMinute, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
+  const minutes = Math.ceil(perHour / perMinute);
+  if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: minutes + 4 };
+  const isSmall = perHour <= maxRepeatedAllowance;
+  const factor = hourFactor[isSmall ? "small" : burst === null ? "ofUnknownBurst" : "other"];
+  return {
+    requests: Math.ceil(factor * perHour) + requestsBeyond.testClock,
+    executions: (isSmall ? 2 : 1) * (minutes + 5),
+  };
+}
+
+/** Result of a probe that used up one limit of a tier. */
+interface LimitResult {
+  /** Whether the requests prove that the tier admits more than it publishes. */
+  readonly isOver: boolean;
+  /** Whether the target refused a request before the tier's limit was reached. */
+  readonly isShort: boolean;
+  /**
+   * Whether the target admitted more requests in one burst than the limit per minute. The tier's burst allowance may
+   * explain that.
+   */
+  readonly admitsBurst: boolean;
+}
+
+interface TierProgress {
+  readonly limit: number;
+  result: LimitResult | null;
+}
+
+/** The results of the tiers whose limits the probes of a run use up, by the recorder of the run. */
+const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>();
+
+/** Access to the results of all tiers in this run whose limit is smaller than that of the tier under test. */
+export interface SmallerTiers {
+  /** Sets the result of the tier under test. Later calls change nothing. */
+  readonly report: (result: LimitResult) => void;
+  /** Whether this value is true in the result of some smaller tier so far. */
+  readonly some: (result: keyof LimitResult) => boolean;
+  /** Advances the test clock until each smaller tier has a result. Does nothing without a test clock. */
+  readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
+}
+
+/**
+ * Adds the tier under test to those of the run. If a smaller tier has proved a breach, a larger tier stops a few
+ * requests beyond its limit: thousands more would prove the same.
+ */
+function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
+  const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
+  progressOfRun.set(recorder, progress);
+  const own: TierProgress = { limit: name === "hour" ? limits.perHour : limits.perMinute, result: null };
+  progress[name].push(own);
+  const smaller = (): TierProgress[] => progress[name].filter(({ limit }) => limit < own.limit);
+  return {
+    report: (result) => {
+      own.result ??= result;
+    },
+    some: (result) => smaller().some((each) => each.result?.[result] === true),
+    awaitResults: async (time, stepMs) => {
+      while (time.canAdvance && smaller().some((each) => each.result === null))
+        await time.passTime(stepMs, "the hour of a smaller tier must be used up first");
+    },
+  };
+}
+
+const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
+
+/**
+ * Runs a probe that uses up a limit of the tier under test. A probe that sets no result, for example because it throws,
+ * counts as one without a breach.
+ */
+export async function runAmongTiers<T>(
+  { recorder, tested: { limits } }: TierProbeContext,
+  name: LimitName,
+  run: (smallerTiers: SmallerTiers) => Promise<T>,
+): Promise<T> {
+  const smallerTiers = joinTiers(recorder, name, limits);
+  try {
+    return await run(smallerTiers);
+  } finally {
+    smallerTiers.report(noBreach);
+  }
+}
+
+/** Number of requests that a tier sends beyond its limit before it waits for the results of smaller tiers. */
+export const maxBeyondLimit = 5;

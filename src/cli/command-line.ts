@@ -42,10 +42,7 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-/**
- * Returns the exit code of a command in which the harness itself failed. 3 (nothing exercised) becomes 4, because the
- * harness is the reason.
- */
+/** Returns the exit code of a command in which the harness failed, which also explains that nothing was exercised. */
 const exitCodeAfterFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
 

@@ -23,10 +23,7 @@ export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
-/**
- * Redacts the registered secrets in a text, even where a word of the harness equals a secret. To spare such words, this
- * module would have to load every suite, which is slow.
- */
+/** Redacts the registered secrets, even in words of the harness: sparing these would load every suite. */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
 const maxStackLines = 20;
@@ -52,10 +49,7 @@ export function endOnFailure(end: (error: unknown) => void): () => void {
   return () => void endCallbacks.delete(end);
 }
 
-/**
- * Starts the handling of uncaught errors for a new command. An uncaught error is printed. Then it ends the actions that {@link
- * endOnFailure} registered, or the process if there are none.
- */
+/** Prints uncaught errors from now on. Each ends the actions of {@link endOnFailure}, or else the process. */
 export function catchFailures(): void {
   hasFailed = false;
   secrets = [];

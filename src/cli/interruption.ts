@@ -10,16 +10,11 @@ export interface Interruption {
   readonly isInterrupted: () => boolean;
   /** Whether the harness itself failed. */
   readonly hasFailed: () => boolean;
-  /**
-   * Acts like the signal SIGINT. A dialog calls it on Ctrl-C, because Node sends no signal while a question is open.
-   */
+  /** Acts like SIGINT. A dialog calls it on Ctrl-C: Node sends no signal while a question is open. */
   readonly interrupt: () => void;
 }
 
-/**
- * Runs an action that can be ended early: by the first SIGINT, SIGTERM or SIGHUP, or by an uncaught error of the harness. The action can
- * still report its results.
- */
+/** Runs an action that a signal or an uncaught error can end early. The action can still report its results. */
 export async function untilInterrupted<T>(act: (interruption: Interruption) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { signal } = controller;

@@ -42,10 +42,7 @@ export function prepareFiles<Name extends string>(
   return { files, isStdoutTaken: printed.length > 0 };
 }
 
-/**
- * Returns a text that identifies a file. Two paths to the same file, such as a link and its target, get the same text. A missing file is
- * identified by its folder and its name.
- */
+/** Returns a text that is equal for two paths of one file, such as a link and its target. */
 function fileIdentity(file: string): string {
   const place = followLinks(file);
   const stats = statSync(place, { throwIfNoEntry: false });
@@ -84,12 +81,7 @@ export function lockReportFolder(path: string, flag: string | null): void {
   }
 }
 
-/**
- * Checks that a folder can be written, before anything is sent. Creates a missing folder.
- *
- * @returns its absolute path
- * @throws {UsageError} if it cannot be written
- */
+/** Creates a folder if it is missing, and checks that it can be written. Returns its absolute path. */
 export function prepareFolder(folder: string, flag = "--out"): string {
   if (folder === "") throw new UsageError(line`${flag} is empty. Give a folder.`);
   const path = resolve(folder);
@@ -104,12 +96,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
   return path;
 }
 
-/**
- * Checks that a file can be written, before anything is sent.
- *
- * @returns its absolute path
- * @throws {UsageError} if it cannot be written
- */
+/** Checks that a file can be written. Returns its absolute path. */
 export function prepareFile(file: string, flag: string): string {
   if (file === "") throw new UsageError(line`${flag} is empty. Give a file.`);
   const path = resolve(file);

@@ -3,10 +3,7 @@ import { withInvocation } from "./invocation.ts";
 import { redactSecrets } from "./errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 
-/**
- * Prints a message to standard error, and redacts secrets. Accepts only a {@link Line}, from which control characters of outside texts were
- * removed.
- */
+/** Prints a message on standard error without secrets. A {@link Line} has no control characters from outside. */
 export const printLine = (text: Line): void => void process.stderr.write(`${withInvocation(redactSecrets(text))}\n`);
 
 /** Prints several messages, each on a line of its own. */
@@ -29,10 +26,7 @@ export function reportUnwrittenOutput(sentence: string): void {
   recordUnwrittenOutput();
 }
 
-/**
- * Records that an output could not be written, without printing that. Also changes an exit code that is already set,
- * because a stream may fail at the very end.
- */
+/** Records that an output could not be written, and corrects an exit code that is already set. */
 export function recordUnwrittenOutput(): void {
   hasUnwrittenOutput = true;
   if (process.exitCode !== undefined) process.exitCode = exitCodeWithUnwrittenOutputs(Number(process.exitCode));

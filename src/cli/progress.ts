@@ -40,9 +40,7 @@ const redrawMs = 1000;
 
 const silentProgress: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
 
-/**
- * Shows the progress of a run. On a terminal, redraws one line. Elsewhere, prints a line for each long wait. With `quiet`, prints nothing.
- */
+/** Shows the progress of a run: one redrawn line on a terminal, elsewhere a line for each long wait. */
 export function startProgress(stream: ProgressStream, options: ProgressOptions): Progress {
   if (options.quiet) return silentProgress;
   const isLive = stream.isTTY === true;

@@ -6,11 +6,7 @@ import { setFlagsFromString } from "node:v8";
 export interface CacheEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * Returns the user's home folder.
-   *
-   * @throws if the user has none
-   */
+  /** Returns the user's home folder. Throws if there is none. */
   readonly home: () => string;
 }
 

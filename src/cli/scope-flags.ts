@@ -53,11 +53,7 @@ export const scopeAndBoundOptions: OptionTable = {
   ),
 };
 
-/**
- * Reads the selected checks and the limits of a run.
- *
- * @throws {UsageError}
- */
+/** Reads the selected checks and the limits of a run. */
 export function readScope(flags: ScopeFlags): RunScope {
   const { skip, profile } = flags;
   const profiles = profile.map((name) => readProfile(name, "--profile"));
@@ -87,11 +83,6 @@ interface ChosenChecks extends FailedChecks {
   readonly option: "--only" | "--failed";
 }
 
-/**
- * Reads which checks `--only` or `--failed` chooses.
- *
- * @throws {UsageError}
- */
 function readChosen({ only, failed }: ScopeFlags): ChosenChecks {
   if (failed === undefined) return { only, suites, option: "--only" };
   if (only.length > 0)

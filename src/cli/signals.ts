@@ -22,10 +22,7 @@ function newState(): SignalState {
 
 const sameSignalMs = 500;
 
-/**
- * Handles SIGINT, SIGTERM and SIGHUP. The first signal stops running actions, and lets results be written. If there is nothing to stop or
- * to write, it ends the process. A second signal always ends the process.
- */
+/** Ends the running actions at the first signal, and the process at the second or if there is nothing to end. */
 export function handleSignal(): void {
   const nowMs = performance.now();
   if (state.firstMs === null) {
@@ -49,11 +46,7 @@ export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Writes the results of a command. A first signal does not interrupt this.
- *
- * @returns the exit code of the command
- */
+/** Writes the results of a command, which a first signal does not interrupt. Returns the exit code. */
 export async function writeResults(write: () => number | Promise<number>): Promise<number> {
   state.isWriting = true;
   const wasInterrupted = state.firstMs !== null;

@@ -49,11 +49,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
   nameOf: flagForSetting,
 });
 
-/**
- * Reads proxy and certificates from the flags. Used for a target without a target file.
- *
- * @throws {UsageError}
- */
+/** Reads proxy and certificates from the flags, for a target without a target file. */
 export const networkFromFlags = (
   flags: NetworkFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
@@ -61,11 +57,7 @@ export const networkFromFlags = (
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the target from flags, environment or a target file. Returns `null` if none is given, which means the embedded server.
- *
- * @throws {UsageError}
- */
+/** Reads the target from flags, environment or a target file; `null`, the embedded server, if none is given. */
 export const readTarget = (flags: TargetFlags, environment: Environment): Target | null =>
   registerSecrets(targetFromFlags(flags, environment));
 
@@ -136,11 +128,7 @@ export const patchOptions = {
 
 export type PatchFlags = FlagsOf<typeof patchOptions>;
 
-/**
- * Reads `--fault` and `--variant`.
- *
- * @throws {UsageError} if a name is unknown, or a target is given: only the embedded server can be changed
- */
+/** Reads `--fault` and `--variant`. Only the embedded server can be changed. */
 export function readPatches({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
   const patches = patchesByName(fault, variant);
   if (target === null || patches.length === 0) return patches;

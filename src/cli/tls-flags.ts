@@ -12,22 +12,14 @@ export const tlsOptions = {
   "--tls-key <file>": "the certificate's key (PEM)",
 } as const;
 
-/**
- * Reads `--port`. 0 stands for any free port.
- *
- * @throws {UsageError} if it is not a port number
- */
+/** Reads `--port`. 0 stands for any free port. */
 export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new UsageError(line`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
 }
 
-/**
- * Reads the TLS certificate and its key; returns `null` if neither is given.
- *
- * @throws {UsageError} if only one is given, one cannot be read, or they do not belong together
- */
+/** Reads the TLS certificate and its key, which must belong together; `null` if neither is given. */
 export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
   if (certPath === undefined && keyPath === undefined) return null;
   if (certPath === undefined || keyPath === undefined) {

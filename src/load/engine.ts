@@ -16,14 +16,9 @@ export interface EngineOptions {
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /**
-   * For each role, the parts of a request that make an agent play it. Absent for agents that always play their role.
-   */
+  /** By role, what makes an agent play it. Absent for agents that always play their role. */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
-  /**
-   * Speed of the target's clock, as a multiple of the speed of this machine's clock. Only the embedded server has a
-   * speed above 1.
-   */
+  /** Speed of the target's clock, as a multiple of this machine's. Above 1 for the embedded server only. */
   readonly speed: number;
   /** Number of processes that share the load. */
   readonly segments: number;

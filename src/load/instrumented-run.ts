@@ -27,16 +27,9 @@ export interface Instrumentation {
   readonly deliveryTimeoutMs: number;
 }
 
-/**
- * Clauses that need the usage report. Scenarios that claim none of them do not read it, because that takes two requests
- * of the main key.
- */
+/** Clauses that need the usage report. Reading it takes two requests of the main key. */
 const usageClaims = ["USE-7", "USE-8"];
-/**
- * Pauses before the usage report is read again if it lacks requests: the document does not say how current it must be.
- * There are few, because each read may count as a request. The embedded server's report is always current, so it is
- * read once.
- */
+/** Pauses before a late usage report is read again. Each read may count as a request, so there are few. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** How long to wait for duplicates after the last delivery. */
@@ -92,10 +85,7 @@ export async function runInstrumented(
   }
 }
 
-/**
- * Returns the refusal of a key if a health request confirms it; `null` if not. No limit applies to health, so only the
- * key can be the reason.
- */
+/** Returns the refusal of a key if a health request, which no limit refuses, confirms it; else `null`. */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,
@@ -113,10 +103,7 @@ async function refusedForGood(
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/**
- * Reads the usage report after the load. As long as it lacks requests, waits and reads it again, once for each of
- * `waitsMs`.
- */
+/** Reads the usage report after the load. If requests are missing, reads it again after each of `waitsMs`. */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
@@ -158,10 +145,7 @@ async function readUsage(options: EngineOptions, wire: Transport): Promise<unkno
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
 }
 
-/**
- * Waits for the deliveries and counts them. Returns `null` if the receiver dropped some of them, or the wait was
- * stopped.
- */
+/** Waits for the deliveries and counts them; `null` if the receiver dropped some, or the wait was stopped. */
 async function waitForDeliveries(
   hook: Hook,
   evidence: LoadEvidence,

@@ -46,10 +46,7 @@ function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> 
   return malformed.length === 0 ? {} : { malformed };
 }
 
-/**
- * Returns the rules of the document that the body and its content type break. `null` if the body has a content encoding
- * that the request did not ask for.
- */
+/** Returns the rules that a body breaks; `null` if it has a content encoding that nobody asked for. */
 function mismatchesOf(
   { endpoint, status, headers }: ObservedResponse,
   text: string,
@@ -80,10 +77,7 @@ export function unansweredSample(
   };
 }
 
-/**
- * Whether the headers of a response are known, so that an absent header proves something. k6 reports no headers of an
- * incomplete response. The status of an incomplete stream follows from its body alone.
- */
+/** Whether the headers are known, so that a missing one proves something. k6 drops those of incomplete responses. */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
   (sample.date !== null ||

@@ -80,10 +80,7 @@ export interface RunTrialsOptions {
   readonly segments: number;
   /** File for k6's own HTML report of a trial; `null` for none. */
   readonly dashboardOf: (trial: LoadTrial) => string | null;
-  /**
-   * Returns the exact number of requests of a trial; `null` if it depends on responses. A trial that would exceed what
-   * is left of `maxRequests` is skipped.
-   */
+  /** Returns the number of requests of a trial; `null` if it depends on responses. */
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
   /** Number of connections of the largest trial. If a process cannot open as many, nothing is sent. */
@@ -102,10 +99,7 @@ export interface RunTrialsOptions {
   readonly connectTo?: typeof connectTo;
 }
 
-/**
- * Sends the trials one by one and judges each. Once `signal` aborts or the target dies, skips the remaining trials with
- * a reason.
- */
+/** Sends and judges the trials one by one. Skips the rest if `signal` aborts or the target dies. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
   const stop = new AbortController();
@@ -122,9 +116,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /**
-   * Stops the remaining trials, with {@link TargetDied} or {@link HarnessLimit} as the reason. It also aborts `signal`.
-   */
+  /** Stops the remaining trials, for {@link TargetDied} or {@link HarnessLimit}. It also aborts `signal`. */
   readonly stop: AbortController;
 }
 
@@ -267,10 +259,7 @@ const agentOfNeed = {
   "agents.failing": "failing",
 } as const;
 
-/**
- * Returns the first requirement of a trial that the target does not meet, as a reason to skip the trial; `null` if it
- * meets all.
- */
+/** Returns why the target cannot serve a trial, as a reason to skip it; `null` if it can. */
 export function missingRequirement(
   { scenario, tier }: LoadTrial,
   has: {

@@ -9,9 +9,7 @@ import {
 } from "../evidence/load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
 
-/**
- * Maximum number of requests whose samples are kept. A run with more requests keeps exact counts per second instead.
- */
+/** Maximum number of kept samples. A run with more requests keeps exact counts per second. */
 export const maxKeptSamples = 150_000;
 
 type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };

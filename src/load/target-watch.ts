@@ -9,15 +9,9 @@ import { describeOutage, type LoadOutage } from "./judge/target-loss.ts";
 export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
-  /**
-   * Reports how many requests were answered and failed so far. After a failed request, the watch tries to connect at
-   * once.
-   */
+  /** Reports the counts so far. After a failed request, the watch tries to connect at once. */
   readonly observe: (progress: LoadProgress) => void;
-  /**
-   * Ends the watch and returns the first outage; `null` without one. If the target is unreachable, first waits until it
-   * is back or counts as dead.
-   */
+  /** Returns the first outage, or `null`. Waits for an unreachable target until it is back or counts as dead. */
   readonly end: () => Promise<LoadOutage | null>;
 }
 
@@ -28,17 +22,11 @@ export interface WatchOptions {
 }
 
 const connectEveryMs = 2000;
-/**
- * Milliseconds between two attempts to connect while the target is unreachable, so that even a quick restart is
- * noticed.
- */
+/** Milliseconds between two attempts while the target is unreachable. Even a quick restart is noticed. */
 const retryWhileAwayMs = 250;
 /** A target counts as dead after this many ms in which it neither accepts a connection nor responds. */
 const deadAfterMs = 8000;
-/**
- * Milliseconds in which a host refuses a connection. An attempt that fails later proves nothing: it may have waited in
- * the queue of a busy server.
- */
+/** Maximum duration of a refused connection. A later failure may be the queue of a busy server. */
 const maxRefusalMs = 1500;
 
 /** The target died, or its test clock can no longer be advanced. Ends the load. */
@@ -55,9 +43,7 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /**
-   * When the target last responded to the load. It may still respond on old connections while it accepts no new ones.
-   */
+  /** When the target last responded to the load, which old connections may still allow. */
   respondedMs: number;
   readonly isRefused: boolean;
 }

@@ -19,20 +19,11 @@ export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
   /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
-  /**
-   * `first`: the engine that each scenario prefers. `in turns`: the engines alternate from trial to trial, so that a
-   * load run uses both.
-   */
+  /** `first`: the engine that a scenario prefers. `in turns`: the engines alternate from trial to trial. */
   readonly engine: EngineName | "first" | "in turns";
-  /**
-   * Installed engines. If none of them can send a scenario, it gets its preferred engine, and is skipped later with a
-   * reason.
-   */
+  /** Installed engines. A scenario that none can send gets its preferred one, and is skipped later. */
   readonly engines: readonly EngineName[];
-  /**
-   * Whether the server applies the limits that a scenario defines, as the embedded server does. Such a scenario runs on
-   * the Enterprise tier only.
-   */
+  /** Whether the server applies a scenario's own limits, as the embedded one does on the Enterprise tier. */
   readonly usesScenarioLimits: boolean;
 }
 
@@ -65,10 +56,7 @@ export interface Estimate {
   readonly trial: LoadTrial;
   /** Minimum number of requests: those of the flows whose number is known, and those of the harness. */
   readonly requests: number;
-  /**
-   * Descriptions of flows whose number of requests depends on responses, such as `as many as 5 connections can in 3 s`.
-   * Empty if `requests` is exact.
-   */
+  /** Flows without a known number of requests, such as `as many as 5 connections can in 3 s`. */
   readonly openEnded: readonly string[];
   /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
   readonly isBeyondLimit: boolean;
@@ -118,10 +106,7 @@ function connectionsOf({ shape }: Flow): number {
   }
 }
 
-/**
- * Returns the number of requests that the harness sends besides the load: one for health, two for the usage report, and
- * one for a webhook.
- */
+/** Returns the requests besides the load: one for health, two for the usage report, one for a webhook. */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

@@ -43,10 +43,7 @@ function describe(check: Check): string[] {
   ];
 }
 
-/**
- * Lists the responses that a check wants to observe, such as `invoke 200`, grouped by what the target must offer for
- * them.
- */
+/** Lists the responses that a check wants, such as `invoke 200`, by what the target must offer for them. */
 function matrixLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));

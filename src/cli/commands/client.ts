@@ -112,11 +112,6 @@ const act = async ({ flags, ...prepared }: Prepared): Promise<JudgedTarget> => {
 
 const allTroubles = Object.keys(troubleNames) as readonly TroubleName[];
 
-/**
- * Reads which kinds of trouble to make for the client.
- *
- * @throws {UsageError} if a kind is unknown
- */
 function readTroubles({ trouble }: ClientFlags): readonly TroubleName[] {
   if (trouble === false) return [];
   if (trouble === undefined) return allTroubles;
@@ -132,11 +127,6 @@ function troubleNamed(name: string): TroubleName {
   );
 }
 
-/**
- * Reads the names of the environment variables that the client gets.
- *
- * @throws {UsageError} if one is not a valid name, or two are equal
- */
 function readVariables(flags: ClientFlags): ClientVariables {
   const variables = {
     baseUrl: flags.baseUrlVariable,
@@ -152,11 +142,7 @@ function readVariables(flags: ClientFlags): ClientVariables {
   return variables;
 }
 
-/**
- * Reads the certificate for HTTPS, and which host of this machine it names. Returns `null` without the flags.
- *
- * @throws {UsageError} if the certificate cannot be used
- */
+/** Reads the certificate for HTTPS, and which host of this machine it names; `null` without the flags. */
 function readClientTls({ tlsCert, tlsKey }: ClientFlags): JudgeClientOptions["tls"] {
   const files = readTls(tlsCert, tlsKey);
   if (files === null) return null;

@@ -29,11 +29,6 @@ export const completionCommand = (): Command =>
     present: printResult,
   });
 
-/**
- * Reads the name of a shell.
- *
- * @throws {UsageError}
- */
 function readShell(name: string): Shell {
   const shell = shells.find((each) => each === name);
   if (shell !== undefined) return shell;

@@ -5,10 +5,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { printResult, withSteps } from "../command.ts";
 
-/**
- * `conformance explain ID`: shows a clause, its checks and what they need, its readings, and the faults that break it.
- * `conformance explain WORDS`: lists the clauses that have all of these words.
- */
+/** `conformance explain ID` shows a clause; `conformance explain WORDS` lists the clauses that have all words. */
 export const explainCommand = (): Command =>
   withSteps(
     new Command("explain")
@@ -48,11 +45,7 @@ type FoundClauses =
   | { readonly kind: "clause"; readonly id: ClauseId }
   | { readonly kind: "clauses"; readonly ids: readonly ClauseId[] };
 
-/**
- * Reads the id of a clause, or the words to look for.
- *
- * @throws {UsageError} if no clause is found; for an unknown id, the message suggests ids of the same section, or lists the sections
- */
+/** Reads the id of a clause, or the words to look for. If nothing is found, the error suggests ids. */
 function readClauses(given: readonly string[]): FoundClauses {
   const [first = "", ...others] = given;
   const id = first.toUpperCase();

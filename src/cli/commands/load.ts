@@ -83,10 +83,7 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   return { flags, parameters, target, patches, outputs };
 }
 
-/**
- * Finds the engines and opens the output files, before any load is sent. `--emit k6-operator` needs neither, because it only prints a
- * manifest.
- */
+/** Finds the engines and opens the output files before load is sent. `--emit` only prints, and needs neither. */
 async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
@@ -136,10 +133,7 @@ const sendTo = (
     return sent.kind === "sent" ? { ...sent, isInterrupted: isInterrupted() } : sent;
   });
 
-/**
- * Prints the progress of a load. Prints the preview even with `--quiet`, except for the embedded server, because the user may have to agree
- * to the load.
- */
+/** Prints the progress of a load. The user may have to agree to the preview, which `--quiet` therefore shows. */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),

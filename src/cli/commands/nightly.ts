@@ -117,11 +117,7 @@ async function prepare(flags: NightlyFlags) {
   };
 }
 
-/**
- * Reads the load of a night; `null` with `--no-load`.
- *
- * @throws {UsageError} if the target is not on this machine and `--yes` is missing: a nightly job cannot ask anybody
- */
+/** Reads the load of a night; `null` with `--no-load`. A nightly job cannot ask for consent. */
 function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
     if (flags.scenario.length > 0) throw new UsageError(line`--scenario and --no-load exclude each other.`);

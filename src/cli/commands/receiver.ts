@@ -135,11 +135,7 @@ async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<nu
   return presentJudged(outcome.judged, work);
 }
 
-/**
- * Reads the settings that all deliveries to a receiver share.
- *
- * @throws {UsageError}
- */
+/** Reads the settings that all deliveries to a receiver share. */
 const readDeliverySettings = (
   flags: ReceiverFlags,
   environment: Readonly<Record<string, string | undefined>>,
@@ -184,10 +180,7 @@ function eventsNamed(name: string): readonly WebhookEvent[] {
   );
 }
 
-/**
- * Names, in lower case, of headers that the harness sets in each delivery. A user's value would break the delivery or
- * its signature.
- */
+/** Headers that the harness sets in each delivery, in lower case. A user's value would break the signature. */
 const ownHeaders: readonly string[] = [
   "connection",
   "content-length",

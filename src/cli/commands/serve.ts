@@ -105,21 +105,13 @@ function patchesHelp(): string {
   ].join("\n");
 }
 
-/**
- * Checks that each item is an IP address or a CIDR range.
- *
- * @throws {UsageError}
- */
 function readRanges(flag: string, ranges: readonly string[]): readonly string[] {
   const wrong = ranges.find((range) => !isAddressRange(range));
   if (wrong === undefined) return ranges;
   throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
 }
 
-/**
- * The token that a client must send to change the clock or the deployments. `isGenerated`: the user did not choose the token, so it is
- * shown.
- */
+/** Token that changes the clock or the deployments. `isGenerated`: the user did not choose it, so it is shown. */
 interface ControlToken {
   readonly token: string;
   readonly isGenerated: boolean;
@@ -127,11 +119,7 @@ interface ControlToken {
 
 const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
 
-/**
- * Returns the control token from the flag or the environment, or generates one.
- *
- * @throws {UsageError} if an HTTP header cannot carry the token
- */
+/** Returns the control token from the flag or the environment, or generates one. */
 function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
   const given = flag ?? environment[tokenVariable];
   if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };

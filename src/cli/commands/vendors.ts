@@ -92,11 +92,7 @@ async function prepare(file: string, flags: VendorsFlags) {
 const withRegisteredSecrets = (vendor: ListedVendor): ListedVendor =>
   vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
-/**
- * Reads the load to send to each vendor; `null` without `--load`.
- *
- * @throws {UnsendableLoadError} if a scenario is unknown, or the named engine is not installed
- */
+/** Reads the load to send to each vendor; `null` without `--load`. */
 async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "parameters" | "engines"> | null> {
   if (flags.load.length === 0) return null;
   const parameters = {
@@ -109,11 +105,7 @@ async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "paramet
   return { parameters, engines };
 }
 
-/**
- * Checks that the user can consent to load on every target. Runs before anything is sent.
- *
- * @throws {UsageError} if a target needs consent and there is no terminal
- */
+/** Checks that the user can consent to load on every target. Runs before anything is sent. */
 function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean): void {
   for (const each of vendors) {
     const baseUrl = each.kind === "report" ? null : baseUrlOf(each);
@@ -121,12 +113,7 @@ function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean
   }
 }
 
-/**
- * Checks that no saved report contradicts itself. Runs before anything is sent. Ignores reports that cannot be read, because they must not
- * stop the other vendors.
- *
- * @throws {UsageError} if a report contradicts itself
- */
+/** Refuses saved reports that contradict themselves. Unreadable ones must not stop the other vendors. */
 function assertConsistentReports(vendors: readonly ListedVendor[]): void {
   for (const vendor of vendors)
     for (const path of [vendor.load, vendor.kind === "report" ? vendor.report : null]) {

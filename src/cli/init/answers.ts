@@ -148,11 +148,7 @@ export function readControlToken(flags: InitFlags, environment: Environment): Gi
   return { variable, token: checkedKey(token, `$${variable}`) };
 }
 
-/**
- * Checks the flags of `init` before the first question.
- *
- * @throws {UsageError} if a flag is invalid
- */
+/** Checks the flags of `init` before the first question. */
 export function assertInitFlags({
   baseUrl,
   keyVariable,
@@ -249,9 +245,7 @@ export function acceptAgentId(
   throw new UsageError(line`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
 }
 
-/**
- * Asks for queries that make an agent fail or respond slowly. Few users can deploy a special agent for that, but many know such a query.
- */
+/** Asks for queries that make an agent fail or respond slowly. Many users know one, few can deploy such an agent. */
 export async function askPrompts(
   flags: InitFlags,
   chosen: ChosenAgents,
@@ -294,21 +288,12 @@ const askOptional = (
     read: (answer) => (answer === "-" || answer === "" ? null : read(answer)),
   });
 
-/**
- * Reads a path of the target.
- *
- * @throws {UsageError} if the path cannot be appended to a base URL
- */
 function readPath(path: string): string {
   if (path.startsWith("/")) return path;
   throw new UsageError(line`The path ${JSON.stringify(path)} must begin with /, as in /agents/{agent_id}/batch.`);
 }
 
-/**
- * Writes a file completely or not at all.
- *
- * @throws {UsageError} if the file exists and may not be replaced, or cannot be written
- */
+/** Writes a file completely or not at all. Refuses to replace one without `mayReplace`. */
 export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
   if (!mayReplace && existsSync(path))
     throw new UsageError(line`${path} was created meanwhile; nothing was written. --force replaces it.`);

@@ -30,11 +30,7 @@ export const loadOptions = {
 
 export type LoadFlags = FlagsOf<typeof loadOptions> & FormatFlags;
 
-/**
- * Reads the load parameters from the flags.
- *
- * @throws {UsageError} if a flag is invalid
- */
+/** Reads the load parameters from the flags. */
 export function readLoadParameters(names: readonly string[], flags: LoadFlags): LoadParameters {
   if (flags.all === true && names.length > 0)
     throw new UsageError(
@@ -61,20 +57,13 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   };
 }
 
-/**
- * Reads `--engine`. Returns `null` if it is not given.
- *
- * @throws {UsageError} if there is no such engine
- */
+/** Reads `--engine`; `null` if it is not given. */
 export function readEngine(text: string | undefined): EngineName | null {
   if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-/**
- * Returns the flags that describe the target. `--tier` belongs to them if the user gave one API key. With a target
- * file, it selects the tier to load.
- */
+/** Returns the flags of the target. With a target file, `--tier` selects the tier to load, and is not one of them. */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";

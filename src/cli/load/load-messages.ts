@@ -12,9 +12,7 @@ import type { Estimate } from "../../load/trials.ts";
 /** A preview lists at most this many trials. */
 const maxListed = 40;
 
-/**
- * Formats the preview of a load. For the embedded server, it is one line; for other targets, it lists the trials. Ends with a line feed.
- */
+/** Formats the preview of a load: one line for the embedded server, and a list of trials for other targets. */
 export function formatLoadPreview(outlook: LoadPreview): string {
   const left = outlook.unsendable.map((sentence) => `Not sent: ${sentence}.\n`);
   return [trialsText(outlook), ...left].join("");

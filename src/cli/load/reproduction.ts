@@ -17,10 +17,7 @@ export interface ReproductionOptions {
 /** Options for a load whose target is unknown, because it was judged from saved evidence. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
-/**
- * Returns a `conformance load` command that repeats a trial, and a `k6 run` command if k6 can send the scenario. Keys appear as shell
- * variables.
- */
+/** Returns commands that repeat a trial, by the harness and, if it can, by k6. Keys are shell variables. */
 export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;

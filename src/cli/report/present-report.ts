@@ -104,9 +104,7 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
-/**
- * Returns the exit code for a load report. It is the same as for a run, except that 3 means: nothing is broken, but a trial was invalid.
- */
+/** Returns the exit code for a load report. 3 means that nothing is broken, but a trial was invalid. */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
   decisiveExitCode([
     runExitCode(report, rules),
@@ -116,10 +114,7 @@ export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolic
 /** GitHub's size limit for the summary of a step. */
 const maxSummaryBytes = 1024 * 1024;
 
-/**
- * Reports to the CI system. Writes a summary if `GITHUB_STEP_SUMMARY` names a file, and annotations if `GITHUB_ACTIONS` is `true`. If a
- * format takes standard output, annotations go to standard error, which GitHub reads as well.
- */
+/** Writes a step summary and annotations, as GitHub's variables demand. It reads annotations on standard error, too. */
 function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {
   appendStepSummary((maxBytes) => renderMarkdown(document, rules, maxBytes));
   if (process.env["GITHUB_ACTIONS"] !== "true") return;
@@ -128,11 +123,7 @@ function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTake
   if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
 }
 
-/**
- * Appends Markdown to the summary of a CI step, if there is one. A failure is only printed.
- *
- * @param render returns Markdown of at most this many bytes
- */
+/** Appends Markdown, of at most the bytes that are free, to the summary of a CI step. A failure is only printed. */
 export function appendStepSummary(render: (maxBytes: number) => string): void {
   const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";
   if (file === "") return;

@@ -88,22 +88,13 @@ export const prepareReport = (flags: ReportFlags, name: string, prefix = "") => 
   folder: prepareReportFolder(flags.out, name, prefix),
 });
 
-/**
- * Checks that every requested format has its own writable file, and reads the key that signs a statement. Runs before
- * anything is sent.
- *
- * @throws {UsageError}
- */
+/** Opens the files of the requested formats, and reads the key that signs a statement. */
 export function prepareFormats(flags: FormatFlags): RequestedFormats {
   const signing = readSigning(flags, process.env);
   return { ...prepareFiles(formatNames, flags), ...(signing && { signing }) };
 }
 
-/**
- * Checks that a saved report has the data that the requested formats need.
- *
- * @throws {UsageError} if it lacks some, such as the exchanges
- */
+/** Refuses formats that need data which a saved report lacks, such as the exchanges. */
 export function assertSources(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {
     const problem = flags[name] === undefined ? null : unavailableReason(name, document);
@@ -111,11 +102,7 @@ export function assertSources(document: ReportDocument, flags: FormatFlags): voi
   }
 }
 
-/**
- * Reads the flags that decide which findings make a run fail.
- *
- * @throws {UsageError} if the baseline cannot be read
- */
+/** Reads the flags that decide which findings make a run fail. */
 export const readRules = ({ strict = false, baseline }: FailureFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),
@@ -127,12 +114,7 @@ function readBaseline(path: string): Baseline {
   throw new UsageError(line`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }
 
-/**
- * Reads the flags that sign a statement; `null` if no statement is requested, or no key is given. Takes the key out of
- * the environment, so that no program that the command starts gets it.
- *
- * @throws {UsageError} if the key cannot be used, or a flag has no effect
- */
+/** Reads the signing flags; `null` without statement or key. No program that the command starts gets the key. */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,
   environment: NodeJS.ProcessEnv,
@@ -201,22 +183,14 @@ export const trafficOptions = {
 
 export type TrafficFlags = FlagsOf<typeof trafficOptions> & ReportFlags;
 
-/**
- * Reads the flags that decide how traffic is judged.
- *
- * @throws {UsageError} if there is no such tier or requirement set
- */
+/** Reads the flags that decide how traffic is judged. */
 export const readTrafficOptions = (flags: TrafficFlags) => ({
   tiers: readTiers(flags.tier),
   keepsBodies: flags.bodies,
   requirements: readRequirements(flags),
 });
 
-/**
- * Reads `--tier`. Returns the tier of each named key; `*` stands for all others.
- *
- * @throws {UsageError} if there is no such tier
- */
+/** Reads `--tier`. Returns the tier of each named key; `*` stands for all others. */
 const readTiers = (given: readonly string[]): ReadonlyMap<string, string> =>
   new Map(
     given.map((text) => {

@@ -81,11 +81,7 @@ const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good :
 const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
-/**
- * Returns the items that match a pattern in `only`; without patterns, all items.
- *
- * @throws {UsageError} if nothing matches
- */
+/** Returns the items that match a pattern in `only`; without patterns, all. A typo must not test nothing. */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
   const globs = only.map(globOf);

@@ -38,11 +38,7 @@ export interface ProgressLine {
   readonly done: () => void;
 }
 
-/**
- * Starts the display of webhook retries.
- *
- * @param epochMs start of the run in Unix milliseconds
- */
+/** Starts the display of webhook retries. `epochMs` is the start of the run. */
 export function startProgressLine(stream: ProgressStream, epochMs: number, isQuiet: boolean): ProgressLine {
   if (isQuiet) return { show() {}, done() {} };
   const isLive = stream.isTTY === true;

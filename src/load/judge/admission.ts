@@ -18,10 +18,7 @@ import { isRefused } from "../../rules/limits/sample.ts";
 const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
-/**
- * Creates the judge of one clause about limits. The clause is unproven if the key's admissions and refusals break
- * another clause about limits. If they break none, `judge` decides.
- */
+/** Creates the judge of a clause about limits. It is unproven if the history breaks another such clause. */
 const judgeUnlessOtherBreach =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
   (facts: LoadFacts): JudgeResult =>

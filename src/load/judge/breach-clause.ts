@@ -11,10 +11,7 @@ import type { SampledRequest } from "./sampled-requests.ts";
 /** The clauses about limits that a key's admissions and refusals can break. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
 
-/**
- * Returns the clause that a key's admissions and refusals break; `null` if some limiter that the document allows
- * explains them all.
- */
+/** Returns the clause that a key's history breaks; `null` if some limiter that the document allows explains it. */
 export function breachedClause(
   use: KeyFacts,
   facts: LoadFacts,
@@ -43,10 +40,7 @@ const admitsTooMany = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): bo
     () => admitsTooManyPerMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour,
   ) === "over";
 
-/**
- * Returns LIM-2 (minute) or LIM-4 (hour) if all refusals that prove a breach report the same one of these limits, else
- * `null`.
- */
+/** Returns the minute's or the hour's clause if every refusal of the witness reports that limit, else `null`. */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
   const reported = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
@@ -113,9 +107,7 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/**
- * Returns the kind of ending after which the server never releases the slot; `null` if no kind explains the refusals.
- */
+/** Returns the ending after which the server never frees the slot; `null` if none explains the refusals. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

@@ -117,9 +117,7 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
   };
 }
 
-/**
- * Maximum number of tokens that a request may use if its response reports none. The queries of all scenarios are short.
- */
+/** Maximum number of tokens of a request whose response reports none. All queries of scenarios are short. */
 const maxTokens = 500;
 
 /**

@@ -6,17 +6,12 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/**
- * Maximum time from the first to the last request to judge. It is so short that no request has left a rolling minute.
- */
+/** Maximum time from the first to the last request. It is so short that none has left a rolling minute. */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/**
- * Maximum number of requests of the harness that the evidence does not list: two reads of usage or the creation of a
- * webhook.
- */
+/** Maximum number of requests outside of the evidence: two reads of usage, or the creation of a webhook. */
 const instrumentationRequests = 2;
 
 /**
@@ -84,10 +79,7 @@ function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: Target
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/**
- * Returns the maximum refill of a bucket while these requests were sent, with a second more at both ends, because the
- * target's clock is known in seconds.
- */
+/** Returns how much a bucket may refill during these requests. The target's clock adds a second at both ends. */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

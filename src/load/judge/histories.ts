@@ -25,10 +25,7 @@ const minSlowAgentMs = 900;
 const travelMs = 500;
 /** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
-/**
- * How long a server may work on a request after its client has disconnected, in ms of the target's clock. It notices
- * the disconnection only when it writes.
- */
+/** Maximum time of work, by the target's clock, until a server notices that its client has disconnected. */
 const maxNoticeMs = 4000;
 
 /** Returns the history of a key: when the limiter decided on each request, and how. */
@@ -88,17 +85,11 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/**
- * Returns the outcome of a request that is neither invoke nor stream. The document does not say whether such requests
- * count.
- */
+/** Returns the outcome of a request that is neither invoke nor stream, and so may not count. */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/**
- * Returns the decisions of one second. The limiter made each of them between the second's first sending and its last
- * end.
- */
+/** Returns the decisions of one second, each made between the first sending and the last end. */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -144,10 +135,7 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/**
- * Minimum wait, in seconds, by which a refusal is for the request rate. No server announces so long a wait for a
- * concurrency slot.
- */
+/** Minimum wait of a refusal for the request rate. No server announces so long a wait for a slot. */
 const minRateWaitSeconds = 4;
 /** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;

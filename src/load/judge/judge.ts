@@ -74,10 +74,7 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
   return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
 
-/**
- * Returns the requirement set in which a finding of a scenario first counts: the latest of the scenario's, the clause's
- * and the judge's own.
- */
+/** Returns when a finding first counts: the latest set of the scenario, the clause and the judge. */
 export const sinceOf = (
   clause: string | null,
   scenario: Pick<Scenario, "since">,
@@ -95,10 +92,7 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/**
- * Judges a clause, unless the run is invalid for this judge. If requests are missing, a `holds` becomes unproven, while
- * a breach remains one.
- */
+/** Judges a clause, unless the run is invalid for it. Without all requests, a `holds` becomes unproven. */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);
@@ -148,10 +142,7 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
   });
 }
 
-/**
- * Whether a breach is already reported, under its own clause or under one that causes it. For example, a breach of
- * LIM-9 (isolation of keys) causes breaches on a second key.
- */
+/** Whether a breach is already reported, under its own clause or under one that causes it. */
 function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyFacts): boolean {
   const causes: readonly string[] =
     clause === "LIM-5"

@@ -36,19 +36,13 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/**
- * A key counts as slowed down if its latency rises by more than both of these. Processes on one machine slow each other
- * down by less.
- */
+/** A key is slowed down if its latency rises by more than both. Processes of one machine cause less. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;
 const minSamples = 16;
 
-/**
- * Judges that a key over its limit does not slow down another key. Compares the other key's latency before and during
- * that.
- */
+/** Judges that a key over its limit does not slow down another key, by the latencies before and during that. */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");

@@ -75,10 +75,7 @@ interface RefusalStreak {
   readonly next: SampledRequest | undefined;
 }
 
-/**
- * Finds the streaks of a key whose requests were sent one by one. None for other keys: a concurrent request may have
- * used what became free.
- */
+/** Finds the streaks of a key whose requests were sent one by one: a concurrent request could use what is free. */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
@@ -169,18 +166,12 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
 
 /** A refusal counts as slow if it takes this many milliseconds and more than admitted requests do. */
 const slowMs = 1000;
-/**
- * Minimum duration of a slow refusal by a target with a faster clock, in ms of this machine's clock. It must also take
- * a second of the target's clock.
- */
+/** Minimum duration of a slow refusal, by this machine's clock, if the target's clock is faster. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/**
- * Judges that refusals are not slower than other responses. The document does not demand it, but slow refusals cost
- * clients and servers time.
- */
+/** Judges that refusals are not slower than other responses, which the document does not demand. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;

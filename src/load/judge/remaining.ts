@@ -19,10 +19,7 @@ interface ResponsePair {
   readonly fell: number;
 }
 
-/**
- * Whether `Remaining` is neither 0 nor the limit. At these values it may stay the same while a server counts requests
- * of a burst.
- */
+/** Whether `Remaining` is neither 0 nor the limit. There it may stay while a server counts a burst. */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
@@ -40,10 +37,7 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/**
- * Finds a response of a fresh key whose `Remaining` is lower than the key's own requests explain; `undefined` without
- * one.
- */
+/** Finds a response of a fresh key with a lower `Remaining` than the key's own requests explain. */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
@@ -136,10 +130,7 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
   return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
 }
 
-/**
- * Returns how much `Remaining` may have risen between two responses, as in a bucket or a rolling window: at most by the
- * limit and the burst in a minute.
- */
+/** Returns how much `Remaining` may have risen between two responses: at most limit and burst in a minute. */
 function maxRegained(
   from: SampledRequest,
   to: SampledRequest,

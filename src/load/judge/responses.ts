@@ -94,10 +94,7 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/**
- * Creates the judge of a clause about bodies. The engine compared the bodies with the document during the run, and the
- * evidence has the mismatches.
- */
+/** Creates the judge of a clause about bodies. The engine has compared them; the evidence has the mismatches. */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {

@@ -4,10 +4,7 @@ import { type Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 
-/**
- * A sample with its flow. Its times are widened by the error of the clock: `sentMs` is the earliest possible time,
- * `headMs` and `endMs` are the latest.
- */
+/** A sample with its flow. The error of the clock widens its times: `sentMs` is the earliest, the others the latest. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   /** Cell of the response in the coverage matrix. */
@@ -41,10 +38,7 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   return sent.map((each) => widenTimes(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
-/**
- * Returns two maps from a request's id, to the previous and to the next request, for flows that send one request at a
- * time.
- */
+/** Returns the previous and the next request by id, for flows that send one request at a time. */
 function adjacentOf(
   sent: readonly SampledRequest[],
 ): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {
@@ -87,16 +81,10 @@ function widenTimes(
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 
-/**
- * Maximum error of each engine's times, in ms. autocannon reports whole milliseconds. k6's clock is finer, but a script
- * reads it a moment late.
- */
+/** Maximum error of each engine's times, in ms: whole milliseconds, or a clock that is read a moment late. */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
 
-/**
- * Creates a function that finds the cell of a response in the coverage matrix. Equal cells are the same object, so that
- * they can be counted by object.
- */
+/** Creates a function that finds the cell of a response. Equal cells are one object, to be counted by object. */
 export function createCellIndex({
   tier,
   limits,
@@ -116,17 +104,11 @@ export function createCellIndex({
   };
 }
 
-/**
- * Returns the name of a row of the coverage matrix: endpoint, tier and key, such as `invoke pro` or `invoke pro, second
- * key`.
- */
+/** Returns the name of a row of the coverage matrix, such as `invoke pro` or `invoke pro, second key`. */
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/**
- * Returns the name of a column of the coverage matrix: the status and, for a 429, the limit that it reports. `429 room`
- * has `Remaining` above 0, so it is for too many concurrent requests.
- */
+/** Returns the name of a column: the status, and the limit of a 429. `429 room` is one for concurrency. */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],

@@ -57,10 +57,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/**
- * Creates the judge of a rule about the order of events. A stream that broke off does not count as over, because the
- * network may have cut it.
- */
+/** Creates the judge of a rule about the order of events. The network may have cut a stream that broke off. */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 

@@ -9,9 +9,7 @@ export interface TargetLoss {
   readonly reason: string;
 }
 
-/**
- * Maximum time in ms until a broken connection is noticed, and maximum difference between the clocks of two processes.
- */
+/** Maximum time until a broken connection is noticed, and maximum difference of two processes' clocks. */
 const maxNoticeMs = 250;
 
 /**
@@ -24,10 +22,7 @@ export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
 }
 
-/**
- * Returns the loss by an outage. It begins with the first broken connection, which may be earlier than the first failed
- * attempt to connect.
- */
+/** Returns the loss by an outage. It begins with the first connection that broke, or could not be opened. */
 function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
   if (outage === undefined) return null;
   const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];
@@ -55,10 +50,7 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
-/**
- * Returns the evidence from before a loss of the target, without the usage report and the deliveries, which cover the
- * whole load.
- */
+/** Returns the evidence from before a loss. Usage report and deliveries cover the whole load, and are left out. */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
   requests: evidence.requests
@@ -75,10 +67,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/**
- * Treats a request that lost its response because of the loss as one whose client disconnected: it may have been
- * admitted.
- */
+/** Treats a request that lost its response as one whose client disconnected: it may have been admitted. */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -96,21 +85,14 @@ function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
 const hasHeaders = (sample: LoadSample): boolean =>
   sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
 
-/**
- * Whether a response may come from a gateway in front of the target: it has a status of gateways and no rate-limit
- * headers. Its body does not matter, because the document defines none for these statuses.
- */
+/** Whether a response may come from a gateway: it has a status of gateways and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
 /** Whether all responses of one status look like those of a gateway. */
 const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
-/**
- * Returns when a gateway responded in place of the target, in epoch milliseconds; `null` if none did. The embedded
- * server has no gateway. It does not matter whether the target itself responded during the load, because discovery
- * reached it before.
- */
+/** Returns when a gateway responded in place of the target; `null` if none did, or the server is embedded. */
 function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;
   const spells = gatewaySpells([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
@@ -137,10 +119,7 @@ export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 /** Whether a status refuses a key. */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
-/**
- * Finds a key whose requests were admitted at first, and later all refused. Whether the target refuses it everywhere
- * does not follow from this: `refusedForGood` finds out by a health request.
- */
+/** Finds a key whose requests were admitted at first and later all refused. A health request has to confirm it. */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
@@ -153,10 +132,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 /** Use of a key in one response, or in the responses of one second. Times are epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
-  /**
-   * When an admitted request was sent; `null` if none was. A 429 does not count as admitted: after many requests with
-   * wrong keys, a server may send 429 to an invalid key, too.
-   */
+  /** When an admitted request was sent; `null` if none was. A server may send 429 to an invalid key, too. */
   readonly admittedMs: number | null;
   /** When a refusal first arrived; `null` if there was none. */
   readonly refusedMs: number | null;
@@ -177,10 +153,7 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   };
 };
 
-/**
- * Returns when the key was first refused after its last admitted request; `null` if it was never refused then, or never
- * admitted.
- */
+/** Returns when the key was first refused after its last admitted request; `null` if it was not. */
 function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;

@@ -1,9 +1,6 @@
 import type { Span } from "../../rules/limits/admission/history.ts";
 
-/**
- * The times of a response: `sentMs` and `headMs` by the client's clock, and the Unix second of its `Date` header;
- * `null` without one.
- */
+/** Times of a response by the client's clock, and the Unix second of its `Date`; `null` without one. */
 export interface DatedResponse {
   readonly sentMs: number;
   readonly headMs: number;
@@ -23,10 +20,7 @@ export interface TargetTime {
   readonly unknownMs: number;
 }
 
-/**
- * How many milliseconds the target's clock may be ahead of its `Date` header: the header has whole seconds, and servers
- * often renew it only once a second.
- */
+/** How far a target's clock may be ahead of its `Date`, which has whole seconds and may be renewed once a second. */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const maxParts = 32;

@@ -76,10 +76,7 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/**
- * Returns how much `requests.used` must grow: at least by the admitted requests. Refusals, errors and reads of usage
- * may count as well.
- */
+/** Returns how much `requests.used` must grow. Refusals, errors and reads of usage may count or not. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
@@ -104,10 +101,7 @@ function expiryReason(
   return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
 }
 
-/**
- * Returns a reason if the count may have started again during the run, else `null`. The document does not say over
- * which window `requests` counts.
- */
+/** Returns why the count may have started again during the run; `null` if it cannot. Its window is undefined. */
 function restartReason(
   { evidence, limits, sent, time }: LoadFacts,
   before: UsageCount,

@@ -28,10 +28,7 @@ export function validityOf(evidence: LoadEvidence): Validity {
   return { invalid, counts, pace: paceProblem(evidence) ?? counts };
 }
 
-/**
- * Returns the validity of evidence from before a loss of the target. Only breaches and findings about single responses
- * count there.
- */
+/** Returns what evidence from before a loss proves: breaches, and findings about single responses. */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
   return { invalid, counts: invalid ?? reason, pace: reason };
@@ -66,10 +63,7 @@ interface LimitedCounts {
   unanswered: number;
 }
 
-/**
- * Returns a reason if most requests failed, else `null`: a target that is down exceeds no limit, so an absence of
- * breaches proves nothing.
- */
+/** Returns why most requests failed, else `null`: a target that is down exceeds no limit. */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
   const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);

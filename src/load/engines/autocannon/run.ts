@@ -11,10 +11,7 @@ import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 
-/**
- * Sends with autocannon: exact amounts, bursts and closed loops. Streams, disconnecting clients and retries go through
- * undici instead.
- */
+/** Sends with autocannon, and with undici the streams, disconnecting clients and retries that autocannon cannot. */
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);

@@ -8,10 +8,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/**
- * Messages to the sending process. Keys go through this channel only, because others can read the arguments of a
- * process.
- */
+/** Messages to the sending process. Keys go through this channel only: others can read a process's arguments. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {

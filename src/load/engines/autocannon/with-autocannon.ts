@@ -99,10 +99,7 @@ function createListener(
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
-  /**
-   * Connections that the server is about to close. autocannon sends one more request on each, which the server does not
-   * read.
-   */
+  /** Connections that the server is about to close. It does not read the request that autocannon sends after that. */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);

@@ -21,10 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
-/**
- * Returns the path to which `npm run k6:build` builds k6 from a pinned Go module. The name of its folder is a hash of
- * the module files.
- */
+/** Returns where `npm run k6:build` puts k6: in a folder that is named by a hash of k6's module files. */
 export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));
@@ -55,10 +52,7 @@ export async function findK6(
   throw new EngineProblem(installInstructions(root));
 }
 
-/**
- * Returns the folder in which `npm run k6:build` builds k6; `null` in the single-file executable, which has no such
- * folder.
- */
+/** The root of the package, below which k6 is built; `null` in the single-file executable. */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
 /** Explains in one paragraph how to install k6, in the order in which `findK6` searches. */
@@ -73,10 +67,7 @@ function installInstructions(root: string | null): string {
   ].join(" ");
 }
 
-/**
- * Returns the command that builds k6. It does not name {@link builtBinary}: that path contains a hash, which redaction
- * would hide because it looks like a key.
- */
+/** Returns the command that builds k6. It has no {@link builtBinary}: redaction would take the hash for a key. */
 const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 

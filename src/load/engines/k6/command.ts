@@ -9,10 +9,7 @@ import { type Network, proxyFor } from "../../../base/network/network.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/**
- * How to start one k6 process. Keys are in its environment only, because every user of a machine can read the arguments
- * of its processes.
- */
+/** How to start one k6 process. Keys are in its environment only: every user can read a process's arguments. */
 export interface K6Command {
   /** The segment of the load that this process sends; `0:1` is the whole load. */
   readonly segment: string;
@@ -51,10 +48,7 @@ export function commandsOf(
   }));
 }
 
-/**
- * Arguments by which k6 sends no usage report to its makers, judges no thresholds, and prints nothing between the lines
- * of a script.
- */
+/** Arguments for no usage report, no thresholds, and no output but the lines of a script. */
 const runArguments = [
   "run",
   "--quiet",
@@ -112,10 +106,7 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/**
- * Returns the environment of this process without proxies, without k6's own variables such as `K6_VUS`, and without
- * names that a script reads.
- */
+/** Returns this process's environment without proxies, k6's own variables and those that a script reads. */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
     ...Object.values(agentVariables),
@@ -159,10 +150,7 @@ export interface CaBundle {
   readonly remove: () => void;
 }
 
-/**
- * Whether k6 can use a CA bundle. On macOS and Windows it cannot: Go takes none from the environment there. Source: Go,
- * crypto/x509.
- */
+/** Whether k6 can use a CA bundle. Go reads none on macOS and Windows (crypto/x509). */
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 

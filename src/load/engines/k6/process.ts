@@ -81,10 +81,7 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/**
- * Returns why a k6 process produced no evidence; `null` if it did. k6 exits with 0 even after an exception, so only the
- * last line shows exceptions.
- */
+/** Returns why k6 produced no evidence; `null` if it did. It exits with 0 even after an exception in a script. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));
@@ -101,10 +98,7 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
   );
 }
 
-/**
- * Text of the line that k6 logs for each request without a response. The explanation of a failure leaves these lines
- * out, because the evidence lists the requests.
- */
+/** The line that k6 logs for each request without a response. The evidence lists these requests already. */
 const requestFailed = "Request Failed";
 
 /** Times at which the CPU time of a process was read, with its value. Empty if the machine does not report it. */

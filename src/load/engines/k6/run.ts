@@ -22,9 +22,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/**
- * Milliseconds that one k6 process takes to start its virtual users. Several processes share the cores and take longer.
- */
+/** Milliseconds that a k6 process takes to start its virtual users, for each process that shares the cores. */
 const START_MS = 1500;
 
 /** Runs a scenario with k6, in one process for each segment, and merges their evidence. */
@@ -90,9 +88,7 @@ async function evidenceOfProcess(
   });
 }
 
-/**
- * Sets the number of planned requests to that of the whole load. A single segment knows only the requests that it sent.
- */
+/** Sets the number of planned requests to that of the whole load. A segment knows only its own. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));
@@ -105,10 +101,7 @@ function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
   return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, sampledCount);
 }
 
-/**
- * Adds a note if k6 wrote no HTML report. k6 collects its values once a second, so a run of two or three seconds has
- * none.
- */
+/** Adds a note if k6 wrote no HTML report: it collects values once a second, which is too slow for short runs. */
 function withPageNote(page: Draft | null, evidence: LoadEvidence): LoadEvidence {
   if (page === null || page.commit()) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };

@@ -43,7 +43,7 @@ const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: stri
 const needsEscapes = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const allToEscape = new RegExp(needsEscapes.source, "gu");
 
-/** Escapes bytes instead of code points, because `\u` depends on the locale of the shell. */
+/** Returns the escaped bytes of a text. Escaped code points (`\u`) would depend on the locale of the shell. */
 const bytesOf = (text: string): string => {
   if (text === "\n") return String.raw`\n`;
   return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");

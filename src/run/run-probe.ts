@@ -25,7 +25,7 @@ export interface StageContext {
   /** Real time that one probe may take, not counting waits. Default: that of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe. Rejects if the probe throws. Calls `onAdmitted` as `Client.begin` does. */
+  /** Runs one probe; rejects if the probe throws. Calls `onAdmitted` before each request, with its executions. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,

@@ -5,7 +5,7 @@ import { type Network, proxyFor } from "../base/network/network.ts";
 
 /** Time within which the connection must open. */
 const maxConnectMs = 2000;
-/** A new connection must stay open for this time: a port forwarder whose server is gone closes it at once. */
+/** Minimum time that a new connection stays open. A port forwarder whose server is gone closes it at once. */
 const minOpenMs = 30;
 
 /** Whether the server at a URL, or its proxy, accepts a TCP connection. Sends no request, and never rejects. */

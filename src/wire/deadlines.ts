@@ -26,7 +26,7 @@ export const tighterDeadlines = (
   exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
 });
 
-/** Extends deadlines so that the head of the response may take `minHeadMs`. */
+/** Returns deadlines that allow at least `minHeadMs` for the head of the response. */
 export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Deadlines =>
   minHeadMs <= deadlines.headMs
     ? deadlines

@@ -151,7 +151,7 @@ interface BoundsTracker {
   readonly exceeded: () => void;
 }
 
-/** Returns the fields of an exchange that are known before its response. Takes the time of sending. */
+/** Returns the fields of an exchange that are known when its request is sent, which is now. */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -204,7 +204,7 @@ function openExchange(
         },
       });
     } catch (error) {
-      // The server most likely closed an idle connection and has not read the request, so it is sent again.
+      // A reused connection that breaks was most likely closed while idle. The server has not read the request.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.reportLost({ ...recorded, answer });

@@ -154,7 +154,7 @@ function syncFolder(folder: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // Ignored: the file itself was written completely.
+    // Some file systems cannot sync a folder. The file itself was written completely.
   }
 }
 

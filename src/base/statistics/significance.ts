@@ -3,8 +3,7 @@ const maxExactValues = 64;
 
 /**
  * Returns the probability that chance alone ranks the values of `one` this high above those of `other`, or higher: the
- * one-sided rank-sum test of Wilcoxon, Mann and Whitney. Exact up to 64 values, then the normal approximation. 1 if one
- * list is empty.
+ * one-sided rank-sum test of Wilcoxon, Mann and Whitney. 1 if one list is empty.
  */
 export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;

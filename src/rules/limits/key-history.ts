@@ -84,7 +84,7 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
   return lastOf(answers.filter(isRefused)) > lastOf(admitted);
 }
 
-/** Minimum `retry_after`, in seconds, for a retry that comes well before its end. */
+/** Minimum `retry_after`, in seconds, that leaves time for a retry well before its end. */
 export const minEarlySeconds = 4;
 
 /** Maximum difference of two reports of the same instant that rounding explains, in seconds. */

@@ -89,7 +89,7 @@ const lowerCase = Object.fromEntries(
 ) as Readonly<Record<RateValue, string>>;
 const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 
-/** Takes the place of a header that was sent twice with different values, and is neither number nor date. */
+/** Stands for a header that was sent twice with different values. It is neither a number nor a date. */
 const severalValues = "several values";
 
 /** Parses a whole number; `null` for any other text. It may be negative: the rule `notNegative` judges that. */

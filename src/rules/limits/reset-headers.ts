@@ -140,9 +140,7 @@ function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
-/**
- * Whether the `Date` may come from a proxy, which does not know the test clock, so that it agrees with the client's.
- */
+/** Whether the `Date` agrees with the client's clock, so that a proxy without the test clock may have set it. */
 function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > wrongUnitSeconds) return false;

@@ -101,7 +101,7 @@ async function takeReadings(
   return found;
 }
 
-/** Returns by how much `Remaining` fell since the previous reading; 0 if `Limit` differs, which is another window. */
+/** Returns by how much `Remaining` fell from each reading to the next; 0 if `Limit` changed with the window. */
 const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
   those.map((reading, index) => {
     const before = those[index - 1] ?? null;

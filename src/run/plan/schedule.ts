@@ -149,10 +149,7 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
 /** Added to the value of each probe, and its minimum divisor: cheaper probes come first among those without checks. */
 const minProbeValue = 0.01;
 
-/**
- * The order in real time: probes on a key whose limits are tested later, then those tests; meanwhile others use the
- * main key, whose own limits come last.
- */
+/** The order in real time: probes on keys of tiers, then the probes of tiers, then those on the main key. */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
@@ -165,7 +162,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Orders the tier probes of each tier: `limits` last, unless the others use more than half of a minute's requests. */
+/** Puts the `limits` probes of each tier last, or first if the others use more than half of a minute's requests. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

@@ -128,7 +128,7 @@ const others: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Exempts the clauses about keys, if the server asks for none. Their probes are not needed. */
+/** Returns the suites. If the server asks for no keys, exempts the clauses about keys, which then have no probes. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -148,10 +148,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/**
- * Returns a function that resolves to whether the target has accepted a connection since a time. Connections often
- * break together, so all callers share the latest attempt.
- */
+/** Returns a function that tells whether an attempt to connect since `sinceMs` succeeded. Callers share attempts. */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {

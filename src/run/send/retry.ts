@@ -2,6 +2,7 @@ import { isGatewayStatus } from "../../base/http-status.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
+import type { SendOptions } from "./send-guard.ts";
 
 /** Whether the connection broke before the response was complete. Any network causes this occasionally. */
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
@@ -35,12 +36,8 @@ export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** The options of a request that forbid sending it again. See `SendOptions` in `client.ts`. */
-interface RetryOptions {
-  readonly noRetry?: true;
-  readonly unpaced?: boolean;
-  readonly deadlines?: object;
-}
+/** The options of a request that forbid sending it again. */
+type RetryOptions = Pick<SendOptions, "noRetry" | "unpaced" | "deadlines">;
 
 /**
  * Whether a request may be sent again: a read, an invoke or a stream, unless its probe counts it or tests deadlines.

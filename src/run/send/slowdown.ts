@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 
 /** Medians of this many first and latest response times of a path are compared. */
 const comparedResponses = 3;
-/** The target is slow if the latest responses take this many times as long as the first, and `minSlowMs`. */
+/** The target is slow if the latest responses take this many times as long as the first, and at least `minSlowMs`. */
 const slowdownFactor = 8;
 const minSlowMs = 1000;
 

@@ -24,7 +24,7 @@ const slowEndpointFactor = 3;
 
 /** The run stops when timeouts have taken this long in total. Overlapping ones count once. */
 const maxTimeoutTotalMs = 40_000;
-/** After `count` timeouts, the run stops already at this total time. Overlapping timeouts count as one. */
+/** The run also stops when at least `count` timeouts have taken `totalMs` in total. Overlapping ones count once. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /** A response without an agent is late after `minMs`. The run stops after `maxTotalMs` of late responses. */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** How long to wait for an agent in real time before the test clock is advanced, by what is known. */
+/** Real time to wait for an agent before the test clock is advanced, by the kind of clock that agents follow. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
 /** A response after this much real time shows that agents use it. Less may be the network's. */
 const minRealTimeMs = 900;
@@ -29,10 +29,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return null;
   };
 
-  /**
-   * Waits for an agent's response, first in real time unless agents follow the test clock. Then calls `advance`, for
-   * one caller at a time.
-   */
+  /** Waits for an agent's response in real time. If none arrives, calls `advance`, for one caller at a time. */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {

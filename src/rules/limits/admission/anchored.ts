@@ -24,7 +24,7 @@ export interface Openers {
   readonly starts: Float64Array;
   /** For each index of `starts`: the minimum of the latest instants of the requests from that index on. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may restart the time of their window, sorted by earliest instant. */
+  /** Refusals that may make their window start again, sorted by earliest instant. */
   readonly pushers: readonly Span[];
 }
 

@@ -115,9 +115,9 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst allowance comes on top of the minute's number: both values if it may or may not. */
+  /** Whether the burst allowance comes on top of the minute's number. Contains both values if the readings differ. */
   readonly burstAdds: readonly boolean[];
-  /** Whether refused requests count: both values if they may or may not. */
+  /** Whether refused requests count. Contains both values if the readings differ. */
   readonly refusalsCount: readonly boolean[];
 }
 

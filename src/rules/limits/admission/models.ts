@@ -62,7 +62,7 @@ export function hourModels(limits: TierLimits): LimiterModel[] {
   }));
 }
 
-/** Returns every model of the minute's limit that the document allows, with and without the burst allowance on top. */
+/** Returns every model of the minute's limit that the document allows, each with and without the burst allowance. */
 export function minuteModels(limits: TierLimits): LimiterModel[] {
   const { perMinute, burst } = limits;
   const refillPerMs = perMinute / minuteMs;

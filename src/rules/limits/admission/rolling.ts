@@ -82,7 +82,7 @@ const maxWindows = 16;
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
-/** Counts the requests of spans: one shorter than n windows touches at most n + 1 windows, which share them. */
+/** Counts the requests in spans of n windows: at most n + 1 windows share them, so one has at least that part. */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;

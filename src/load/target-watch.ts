@@ -75,8 +75,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   };
   const tryOnce = async (): Promise<void> => {
     const startedMs = epochMs();
-    if (await connect()) succeed();
-    else fail(startedMs);
+    return (await connect()) ? succeed() : fail(startedMs);
   };
   const connectNow = (): Promise<void> => {
     clearTimeout(timer);

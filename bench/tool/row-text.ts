@@ -1,6 +1,6 @@
 import type { Measurement } from "../measuring/measurement.ts";
 import { comparedValue } from "./measure.ts";
-import { tableLines, widestCell } from "../../src/report/terminal/table.ts";
+import { tableLines, widestCell } from "../../src/report/terminal/section-lines.ts";
 import type { FigureRow, Machine } from "./figures.ts";
 
 /** The cells of one row as text, for the terminal and for the page. */

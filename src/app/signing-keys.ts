@@ -5,9 +5,8 @@ import { errorCodeOrText } from "../base/errors.ts";
 import { replaceFile } from "../base/files/replace-file.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { keyIdOf, parsePublicKey } from "../report/statement/signing-key.ts";
+import { keyIdOf, parsePublicKey, createKeyList, parseKeyList } from "../report/statement/keys.ts";
 import { readTextFile } from "../base/read-file.ts";
-import { createKeyList, parseKeyList } from "../report/statement/key-list.ts";
 
 export const keyAlgorithms = ["ed25519", "p256"] as const;
 export type KeyAlgorithm = (typeof keyAlgorithms)[number];

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
-import { contradictionInReport } from "../report/model/contradictions.ts";
-import { readReport } from "../report/model/report-file.ts";
+import { contradictionInReport, readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "config-target-"));

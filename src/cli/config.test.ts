@@ -4,8 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { readReport } from "../report/model/report-file.ts";
-import { contradictionInReport } from "../report/model/contradictions.ts";
+import { readReport, contradictionInReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "config-"));

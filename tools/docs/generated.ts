@@ -10,7 +10,7 @@ import { reportSchema } from "../../src/report/model/report.ts";
 import { attestationSchema } from "../../src/report/statement/attestation.ts";
 import { envelopeSchema } from "../../src/report/statement/envelope.ts";
 import { policySchema } from "../../src/report/statement/policy-schema.ts";
-import { keyListSchema } from "../../src/report/statement/key-list.ts";
+import { keyListSchema } from "../../src/report/statement/keys.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendor.ts";
 import { agentConfigurationSchema } from "../../src/rules/configuration/schema.ts";

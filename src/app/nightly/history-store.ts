@@ -16,7 +16,7 @@ import {
   nightV1Format,
   nightV1Schema,
 } from "../../report/history/night.ts";
-import { contradictionIn } from "../../report/model/contradictions.ts";
+import { contradictionIn } from "../../report/model/report-file.ts";
 
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);

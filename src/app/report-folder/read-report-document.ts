@@ -3,10 +3,9 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
-import { contradictionInReport } from "../../report/model/contradictions.ts";
+import { contradictionInReport, readEvidence, readReport } from "../../report/model/report-file.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import { readEvidence, readReport } from "../../report/model/report-file.ts";
 import { withoutWebhookSecretsOnRead, withoutWebhookSecretsOfText } from "../judge/secrets.ts";
 import { line } from "../../base/line.ts";
 import { reportFileName } from "../../report/statement/statement.ts";

@@ -12,7 +12,7 @@ import type { Target } from "../../target/target.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import { suites } from "../../suites/all.ts";
 import { runAndRedact } from "../judge/redacted-run.ts";
-import { contradictionInReport } from "../../report/model/contradictions.ts";
+import { contradictionInReport } from "../../report/model/report-file.ts";
 import { rejudgeRun } from "../rejudge.ts";
 
 /** A server that has only `core` and `streaming`: other paths are missing, nothing is limited, no header tells limits. */

@@ -21,7 +21,7 @@ import { UseCaseError } from "../use-case-error.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { openDispatchers } from "../../base/network/dispatchers.ts";
 import { isLoopback, type Network } from "../../base/network/network.ts";
-import { keyListSchema, parseKeyList, type VendorKey } from "../../report/statement/key-list.ts";
+import { keyListSchema, parseKeyList, type VendorKey } from "../../report/statement/keys.ts";
 import { notationOf, parseSource } from "../../base/source/source.ts";
 import { type Policy, policySchema } from "../../report/statement/policy-schema.ts";
 

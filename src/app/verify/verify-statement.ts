@@ -1,7 +1,7 @@
 import type { Network } from "../../base/network/network.ts";
 import { checkSignatures } from "../../report/statement/envelope.ts";
 import { judgePolicy, type RuleResult } from "../../report/statement/judge-policy.ts";
-import type { VendorKey } from "../../report/statement/key-list.ts";
+import type { VendorKey } from "../../report/statement/keys.ts";
 import type { Policy } from "../../report/statement/policy-schema.ts";
 import { compareWithReport, type ReportComparison, type PossibleMessages } from "./compare-with-report.ts";
 import { readKeys, type PublishedStatement, readStatement } from "./read-inputs.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type TableColumn, tableLines, widestCell } from "../../report/terminal/table.ts";
+import { type TableColumn, tableLines, widestCell } from "../../report/terminal/section-lines.ts";
 import { type Level, parties, type Party } from "../../spec/clause.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
 import { countsIn, latestRequirements, type RequirementSet, requirementSets } from "../../spec/requirements.ts";

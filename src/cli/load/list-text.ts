@@ -1,6 +1,6 @@
 import { type Scenario, scenarios, scenarioTiers } from "../../load/scenarios.ts";
 import { formatDuration } from "../../base/duration.ts";
-import { type TableColumn, tableGap, tableLines } from "../../report/terminal/table.ts";
+import { type TableColumn, tableGap, tableLines } from "../../report/terminal/section-lines.ts";
 import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import { embeddedLimits } from "../../app/load/embedded-environment.ts";

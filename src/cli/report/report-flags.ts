@@ -13,9 +13,8 @@ import {
 import type { ReportDocument } from "../../report/model/report.ts";
 import { type Baseline, baselineSchema, type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
-import { type Subject, subjectAlgorithms } from "../../report/statement/attestation.ts";
-import { type StatementSigning } from "../../report/statement/attestation.ts";
-import { parseSigningKey, type SigningKey } from "../../report/statement/signing-key.ts";
+import { type Subject, subjectAlgorithms, type StatementSigning } from "../../report/statement/attestation.ts";
+import { parseSigningKey, type SigningKey } from "../../report/statement/keys.ts";
 import {
   type FlagsOf,
   flagForSetting,

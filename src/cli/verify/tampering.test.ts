@@ -9,7 +9,7 @@ import { digestsOfSaved } from "../../app/report-folder/saved-run.ts";
 import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { type Envelope, payloadOf, sealEnvelope } from "../../report/statement/envelope.ts";
 import { serializeSigned } from "../../report/statement/attestation.ts";
-import { parseSigningKey, type SigningKey } from "../../report/statement/signing-key.ts";
+import { parseSigningKey, type SigningKey } from "../../report/statement/keys.ts";
 import { serializeStatement, statementOf } from "../../report/statement/statement.ts";
 import { commandLineIn } from "../testing/command.ts";
 

@@ -1,10 +1,15 @@
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
-import { type TableColumn, tableLines, widestCell } from "../terminal/table.ts";
+import {
+  type TableColumn,
+  tableLines,
+  widestCell,
+  joinBlocks,
+  type TerminalSettings,
+} from "../terminal/section-lines.ts";
 import { formatLabelled } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { formatTrial } from "../model/load-results.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinBlocks, type TerminalSettings } from "../terminal/section-lines.ts";
 import type { Comparison } from "./comparison.ts";
 import {
   formatChecks,

@@ -1,5 +1,5 @@
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import { renderText, type Text } from "../model/text.ts";
+import { renderText, type Text } from "../model/section.ts";
 
 /** Formats a text as Markdown: the harness's own words as prose, and quoted values as inline code. */
 export const formatText = (text: Text): string =>

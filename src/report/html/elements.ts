@@ -1,6 +1,6 @@
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome } from "../model/report.ts";
-import type { Text } from "../model/text.ts";
+import type { Text } from "../model/section.ts";
 import { type Html, type HtmlContent, html } from "./markup.ts";
 
 /** The word on the badge of each outcome, so that colour is not the only sign. */

@@ -4,7 +4,7 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { rejectedKeyKinds } from "../../spec/dimensions.ts";
 import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
-import { own, type Text, text } from "./text.ts";
+import { own, type Text, text } from "./section.ts";
 
 /** The findings of a clause that have the same outcome. */
 export interface ClauseGroup {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
-import { contradictionInReport } from "./contradictions.ts";
+import { contradictionInReport } from "./report-file.ts";
 import type { Report } from "./report.ts";
 import { totalsOf, verdictOf } from "./verdict.ts";
 

@@ -10,8 +10,14 @@ import {
   type TableBlock,
   type TableCell,
   textColumns,
+  joinFirstTexts,
+  joinTexts,
+  outside,
+  outsideProse,
+  own,
+  type Text,
+  text,
 } from "./section.ts";
-import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
  * The coverage of one kind of message, such as responses of an endpoint with one status.

@@ -3,8 +3,17 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { formatCoverage } from "./coverage.ts";
 import { formatScenarioTrials } from "./load-results.ts";
 import type { ReportFinding } from "./report.ts";
-import { fact, type LabelledValue } from "./section.ts";
-import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
+import {
+  fact,
+  type LabelledValue,
+  joinFirstTexts,
+  joinTexts,
+  outside,
+  outsideProse,
+  own,
+  type Text,
+  text,
+} from "./section.ts";
 
 /** The fields that identify a finding: its check, and its instance such as a tier. */
 export interface FindingId {

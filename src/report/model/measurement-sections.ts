@@ -12,8 +12,13 @@ import {
   type Section,
   fact,
   textColumns,
+  joinFirstTexts,
+  outside,
+  outsideProse,
+  own,
+  type Text,
+  text,
 } from "./section.ts";
-import { joinFirstTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /** Builds the sections of a load report. Empty for a report without load. */
 export function loadSections({ load, findings }: Report): Section[] {

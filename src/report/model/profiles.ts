@@ -7,8 +7,7 @@ import { combinationFacts } from "./coverage.ts";
 import { limitFacts } from "./proven-limits.ts";
 import { isBroken, isExercised, partyOf, type ProfileResult, type Report, type ReportFinding } from "./report.ts";
 import { requirementsOf } from "./requirements.ts";
-import { cell, type LabelledValue, type Section, textColumns } from "./section.ts";
-import { own } from "./text.ts";
+import { cell, type LabelledValue, type Section, textColumns, own } from "./section.ts";
 import { unexercisedMusts, whyProfileLeftOut, failedClauses, decideVerdict, verdictTones } from "./verdict.ts";
 
 type ProfileInput = Pick<

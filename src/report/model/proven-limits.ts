@@ -1,7 +1,6 @@
 import { groupsBy } from "../../base/groups.ts";
-import { type LabelledValue, fact } from "./section.ts";
+import { type LabelledValue, fact, joinTexts, outside, own, text, type Text } from "./section.ts";
 import type { Report, ReportFinding } from "./report.ts";
-import { joinTexts, outside, own, text, type Text } from "./text.ts";
 
 /** The result for one rate limit: that of a tier per minute or per hour. */
 export type ProvenLimit = NonNullable<Report["limits"]>[number];

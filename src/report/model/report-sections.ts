@@ -29,8 +29,14 @@ import {
   type TableBlock,
   type SectionBlock,
   fact,
+  joinFirstTexts,
+  joinTexts,
+  outside,
+  outsideProse,
+  own,
+  type Text,
+  text,
 } from "./section.ts";
-import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /** Builds the sections that every format renders. Verdict and broken clauses have models of their own. */
 export function reportSections(report: Report): Section[] {

@@ -12,8 +12,7 @@ import {
 import { formatCount } from "../../base/text.ts";
 import { breachText, findingName } from "./finding-text.ts";
 import { isBrokenOrError, outcomes, partyOf, type Report, type ReportFinding } from "./report.ts";
-import { fact, type LabelledValue, type Section } from "./section.ts";
-import { outside, outsideProse, own, text } from "./text.ts";
+import { fact, type LabelledValue, type Section, outside, outsideProse, own, text } from "./section.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 
 /** The first requirement set in which the check of a finding counts. */

@@ -3,7 +3,7 @@ import { newestRequirementsFor } from "./requirements.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
 import { partyOf, type Report } from "./report.ts";
-import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
+import { joinTexts, outside, outsideProse, own, type Text, text } from "./section.ts";
 import { profilesLeftOut } from "./profiles.ts";
 import { unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged, failedClauses } from "./verdict.ts";
 

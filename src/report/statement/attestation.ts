@@ -1,5 +1,5 @@
 import { sealEnvelope } from "./envelope.ts";
-import type { SigningKey } from "./signing-key.ts";
+import type { SigningKey } from "./keys.ts";
 import { type Statement, statementSchema } from "./statement-schema.ts";
 import { dayMs } from "../../base/duration.ts";
 import { firstRequirements } from "../../spec/requirements.ts";

@@ -1,6 +1,5 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { VendorKey } from "./key-list.ts";
-import { isSignedBy, type SigningKey } from "./signing-key.ts";
+import { type VendorKey, isSignedBy, type SigningKey } from "./keys.ts";
 import { z } from "zod";
 
 /** The payload type in the DSSE envelope, which says that the payload is an in-toto Statement. */

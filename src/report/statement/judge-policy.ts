@@ -3,7 +3,7 @@ import { joinFirst } from "../../base/text.ts";
 import { countsIn, firstRequirements } from "../../spec/requirements.ts";
 import { limitResult, type ProvenLimit } from "../model/proven-limits.ts";
 import type { Subject } from "./attestation.ts";
-import type { VendorKey } from "./key-list.ts";
+import type { VendorKey } from "./keys.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 

@@ -16,8 +16,7 @@ import {
   maxCausesShown,
 } from "../model/broken-clauses.ts";
 import type { Report } from "../model/report.ts";
-import type { SectionName } from "../model/section.ts";
-import { text } from "../model/text.ts";
+import { type SectionName, text } from "../model/section.ts";
 import { reportSections } from "../model/report-sections.ts";
 import { whyNothingJudged, verdictTones } from "../model/verdict.ts";
 import { verdictName, verdictReasons } from "../model/verdict-summary.ts";

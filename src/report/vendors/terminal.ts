@@ -3,13 +3,19 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
-import { type TerminalSettings, joinBlocks, paintTone } from "../terminal/section-lines.ts";
+import {
+  type TerminalSettings,
+  joinBlocks,
+  paintTone,
+  type TableColumn,
+  tableGap,
+  tableLines,
+} from "../terminal/section-lines.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatQuestionCounts } from "./questions.ts";
 import { comparisonNotes, formatOverview, headRows, type HeadRow } from "./summary.ts";
 import { formatSwitch } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
-import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 
 type TextCells = readonly string[];
 

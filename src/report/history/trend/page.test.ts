@@ -4,7 +4,7 @@ import { newestRequirements } from "../../../spec/requirements.ts";
 import type { Night } from "../night.ts";
 import { replayNights } from "../testing/replay.ts";
 import { noChanges, simulateNights } from "../testing/simulate-nights.ts";
-import { trendEvents } from "./events.ts";
+import { trendEvents } from "./tables.ts";
 import { openFailures } from "../finding-histories.ts";
 import { renderTrendPage } from "./page.ts";
 

@@ -10,9 +10,17 @@ import { flakyChecksOf, flakyNights, type OpenFailure, openFailures } from "../f
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { streamingCharts } from "./streaming-charts.ts";
-import { type TrendEvent, trendEvents } from "./events.ts";
+import {
+  type TrendEvent,
+  trendEvents,
+  eventsTable,
+  failuresTable,
+  flakyTable,
+  nightsTable,
+  pairsTable,
+  wholePercent,
+} from "./tables.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
-import { eventsTable, failuresTable, flakyTable, nightsTable, pairsTable, wholePercent } from "./tables.ts";
 
 export interface TrendOptions {
   /** Whether the folder of the page holds the reports of a night, so that the page can link to them. */

@@ -22,10 +22,7 @@ export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
 
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
-  /**
-   * Times of requests without a key, or with a key that is not in the target file. In milliseconds since the start of
-   * the run.
-   */
+  /** Times of requests without a key of the target file, in milliseconds since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
   /**
@@ -39,10 +36,7 @@ export interface AllSamples {
   readonly startedUnixMs: number;
 }
 
-/**
- * Number of a key's first requests to judge. If a key has more than `maxFirst` and `maxLast` together, those in the
- * middle are left out.
- */
+/** Number of a key's first requests to judge. Those between these and the last `maxLast` are left out. */
 const maxFirst = 10_000;
 /** Number of the key's last requests to judge. */
 const maxLast = 5_000;
@@ -87,10 +81,7 @@ export const allSamples = probe(
   }),
 );
 
-/**
- * Returns the first and the last samples in order of sending. Leaves out samples whose requests overlap the omitted
- * ones in the middle.
- */
+/** Returns the first and the last samples by time of sending, without those that overlap the omitted ones. */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -146,10 +137,7 @@ export const concurrentRounds = probe(
   },
 );
 
-/**
- * Lengths of rolling windows. A limiter may count in slices of `blurSeconds`, and then gives back all requests of a
- * slice at once.
- */
+/** Lengths of rolling windows. A limiter may count in slices, and gives back all requests of a slice at once. */
 const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },
@@ -194,10 +182,7 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/**
- * Whether no order of the concurrent invokes explains the values of `Remaining`, even if a rolling window gave back
- * earlier requests in the meantime.
- */
+/** Whether no order of the concurrent invokes explains `Remaining`, even if earlier requests were given back. */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /** Like {@link isImpossibleFall}, but assumes that no rolling window has given back requests. */

@@ -56,10 +56,7 @@ interface Evidence {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/**
- * Returns a function that lists samples as cases to judge. A request in a burst has `null` as its `proof`, because the
- * run stores only samples of bursts.
- */
+/** Returns a function that lists samples as cases. A request in a burst has no proof, as no exchange is stored. */
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
   const casesIn = memoizeByObject((all: AllExchanges) =>
     memoizeByObject((samples: AllSamples) =>
@@ -82,10 +79,7 @@ interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   /** Text that describes the responses to judge. Default: all that have the header, to keys that the target accepts. */
   readonly description?: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
-  /**
-   * Returns what is wrong if the response breaks the clause, `null` if it does not, and `undefined` if the clause does
-   * not apply.
-   */
+  /** Returns what is wrong, `null` if nothing is, and `undefined` if the clause does not apply. */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Finding<R>;
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
@@ -169,19 +163,13 @@ const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {
       return checkSamples(rule.clause, { ...options, judge });
     });
 
-/**
- * Returns the ids of requests to paths that the document does not define. Their headers may describe a limit on the
- * client's address instead of the key's limit.
- */
+/** Returns the ids of requests to unknown paths. Their headers may describe a limit on the client's address. */
 const unknownPathIds = memoizeByObject(
   (all: AllExchanges): ReadonlySet<string> =>
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/**
- * Returns the facts that the rule about `Reset` and `Reset-After` needs: the start of the run, the kind of clock, and
- * the first response with both headers.
- */
+/** Returns the start of the run, the kind of clock, and the first response with `Reset` and `Reset-After`. */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
   startedUnixMs: samples.startedUnixMs,

@@ -132,10 +132,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", needsMoreTime);
 }
 
-/**
- * Describes a window that was full again at least 2 seconds before the reset that it had reported. `null` if there is
- * no such window.
- */
+/** Describes a window that was full again at least 2 seconds before its reported reset. `null` if there is none. */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
@@ -241,10 +238,7 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/**
- * Returns pairs of a GET request and the next request with the key. Leaves out pairs in which a request overlaps
- * another.
- */
+/** Returns pairs of a GET request and the next request with the key, of which neither overlaps another. */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {

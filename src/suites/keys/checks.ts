@@ -1,6 +1,7 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
-import { check, observe, suite } from "../../run/judge/check.ts";
+import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
+import type { Probe } from "../../run/probe.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
 import { checkEverySuccess } from "../shared/common-checks.ts";
@@ -40,6 +41,13 @@ const describeRestricted = (what: string, asked: Exchange | null): Observation =
   return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
+const observeRestricted = <P extends Probe>(
+  as: string,
+  tried: P,
+  what: string,
+  exchangeOf: (evidence: EvidenceOf<P>) => Exchange | null,
+): Check => observe("AUTH-13", tried, (evidence) => describeRestricted(what, exchangeOf(evidence)), { as });
+
 /** Field names of a key's usage. They distinguish the usage object from the envelope around it. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
@@ -54,10 +62,7 @@ function namesIn(read: Exchange): string[] {
 const exchangeWith = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | null =>
   requests.find((request) => request.endpoint === endpoint)?.exchange ?? null;
 
-/**
- * Returns the endpoints that accept an expired key. They also accept a temporary key that has expired, which is the
- * same defect and is reported once.
- */
+/** Returns the endpoints that accept an expired key. That they accept the temporary key, too, is the same defect. */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges
@@ -194,37 +199,18 @@ export const keys = suite("Keys", [
       names.length > 0 ? `key usage shows of the key: ${names.join(", ")}` : "no response shows a key's record",
     );
   }),
-  observe(
-    "AUTH-13",
-    readOnlyKeyTried,
-    ({ requests }) => describeRestricted("a read-only key that creates a webhook", exchangeWith(requests, "webhooks")),
-    {
-      as: "write",
-    },
+  observeRestricted("write", readOnlyKeyTried, "a read-only key that creates a webhook", ({ requests }) =>
+    exchangeWith(requests, "webhooks"),
   ),
-  observe("AUTH-13", readOnlyKeyTried, ({ invoked }) => describeRestricted("a read-only key that invokes", invoked), {
-    as: "invoke",
-  }),
-  observe(
-    "AUTH-13",
-    oneAgentKeyTried,
-    ({ other }) =>
-      describeRestricted(
-        "a key that invokes another agent than its own",
-        exchangeWith(other?.requests ?? [], "invoke"),
-      ),
-    {
-      as: "agent",
-    },
+  observeRestricted("invoke", readOnlyKeyTried, "a read-only key that invokes", ({ invoked }) => invoked),
+  observeRestricted("agent", oneAgentKeyTried, "a key that invokes another agent than its own", ({ other }) =>
+    exchangeWith(other?.requests ?? [], "invoke"),
   ),
-  observe(
-    "AUTH-13",
+  observeRestricted(
+    "address",
     otherAddressKeyTried,
-    ({ requests }) =>
-      describeRestricted("a key that comes from an address not on its list", exchangeWith(requests, "usage")),
-    {
-      as: "address",
-    },
+    "a key that comes from an address not on its list",
+    ({ requests }) => exchangeWith(requests, "usage"),
   ),
   observe(
     "AUTH-13",

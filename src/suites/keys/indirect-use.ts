@@ -73,10 +73,7 @@ export const keysTriedAfterGoodCalls = probe(
   },
 );
 
-/**
- * Creates a judge of whether a cache serves the response of a valid key to an invalid key. Judges only endpoints that
- * reject the invalid key in other requests, so that one defect breaks one clause.
- */
+/** Judges that no cache serves an invalid key, on the endpoints that reject such a key in other requests. */
 const judgeNotServedFromCache =
   (kind: CachedRequest["kind"]) =>
   ({

@@ -60,17 +60,11 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/**
- * Extra wait beyond the key's lifetime. The key may have been issued a little after the run began, or the server's
- * clock may be behind.
- */
+/** Extra wait after the key's life. Its issuance or the server's clock may be a little late. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/**
- * Returns the number of seconds after which the temporary key has certainly expired, from the start of the run. Returns
- * 0 if there is no such key.
- */
+/** Returns the seconds from the start of the run to the certain expiry of the temporary key. 0 without such a key. */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -102,10 +96,7 @@ async function requestAfterExpiry(
  */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
-/**
- * Uses the key in the middle of its lifetime. If a server extends the lifetime with each use, it then accepts the key
- * for too long.
- */
+/** Uses the key in the middle of its life. A server that extends the life with each use then accepts it too long. */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
@@ -123,10 +114,7 @@ export const temporaryKeyExpired = probe(
 /** Endpoints that this probe leaves to a later one, because nothing exists yet that a request could name. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/**
- * Waits in real time until the key has expired, and then uses the key. Runs late, so that other probes have let time
- * pass and created the resources to request.
- */
+/** Waits until the key has expired, and then uses it. Runs late, when other probes have let time pass. */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -139,10 +127,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/**
- * Creates a webhook with the main key. If the main key cannot create one, the rejection of a restricted key proves
- * nothing.
- */
+/** Creates a webhook with the main key. If that fails, the rejection of a restricted key proves nothing. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -185,10 +170,7 @@ export const readOnlyKeyTried = probe(
 export interface AgentsTried {
   /** An invoke of the agent that the restricted key may use. */
   readonly own: Exchange;
-  /**
-   * Requests with the restricted key for another agent. `control` is an invoke of that agent with the main key. `null`
-   * if the harness knows no other agent.
-   */
+  /** Requests for another agent. `control` is an invoke of it with the main key. `null` if no other agent is known. */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
 
@@ -226,16 +208,10 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
 
 /** Requests with a key that may be used only from other addresses. */
 export interface OtherAddressRequests extends KeyRequests {
-  /**
-   * A request whose `X-Forwarded-For` names an address that the key allows. `null` if the server accepted the key
-   * without that header.
-   */
+  /** A request whose `X-Forwarded-For` names an allowed address. `null` if the key was accepted without it. */
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
-  /**
-   * Whether the key's address list may contain the public address of this machine, which the harness cannot know.
-   * Absent in older evidence.
-   */
+  /** Whether the list may contain this machine's public address, which is unknown. Absent in older evidence. */
   readonly mayBeListed?: boolean;
 }
 

@@ -47,10 +47,7 @@ import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
-/**
- * Returns whether the target admitted more (`over`) or fewer (`under`) requests than the key's tier publishes. Returns
- * `null` if some limiter that the document allows explains the history.
- */
+/** Returns the side on which a tier's limit is broken, or `null` if a limiter of the document explains the history. */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
@@ -74,10 +71,7 @@ const describeBreach = ({ expected, actual, witness }: LimitBreach): Breach => {
 const unprovenByFailures = (where: string): Finding<never> =>
   unproven(`requests ${where} the limit got neither a success nor a 429`);
 
-/**
- * Whether the target seems to limit no invokes: it admitted more than the minute's limit, and `Remaining` never
- * changed.
- */
+/** Whether invokes seem unlimited: more than the minute's limit were admitted, and `Remaining` never changed. */
 function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const remainingValues = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
@@ -107,10 +101,7 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/**
- * Whether a 429 reports `Remaining` above 0. A concurrency slot or the month's tokens then caused the refusal, and not
- * the request rate.
- */
+/** Whether a 429 reports requests left, so that a slot or the month's tokens caused it, and not the rate. */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
@@ -155,10 +146,7 @@ function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
-/**
- * Judges HDR-10 for a target whose `Limit` header is the minute's limit plus the burst. The target must then admit more
- * than the minute's limit.
- */
+/** Judges HDR-10 for a `Limit` of the minute plus the burst: more than the minute's limit must be admitted. */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);

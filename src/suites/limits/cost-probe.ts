@@ -11,17 +11,11 @@ import { coverageProbe } from "../shared/coverage-probe.ts";
 import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
-/**
- * How often to send each request in a row. `Remaining` of the second and third response shows the cost; the first
- * response is only the starting point.
- */
+/** How often to send each request in a row. The first response is only the starting point of the measurement. */
 const repeatCount = 3;
 /** Endpoints with a status that this probe skips, because other probes repeat these requests anyway. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
-/**
- * Maximum number of pairs of endpoint and status to repeat: with a test clock (`clock`), and without (`real`), where
- * each request may have to wait for the next window.
- */
+/** Maximum number of pairs of endpoint and status. On a real clock, each request may have to wait for a window. */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length, in characters, of the body of a request that is sent again. */
 const maxBodyLength = 1000;
@@ -69,10 +63,7 @@ function repeatRequest({ request }: Exchange, { client, target }: ProbeContext):
   });
 }
 
-/**
- * Returns the last request for each endpoint and status that can be sent again without effect: a GET, or a POST that
- * got 400 or 404.
- */
+/** Returns, for each endpoint and status, the last GET, or the last POST that got 400 or 404. */
 function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
   for (const exchange of recorder.exchanges()) {
@@ -102,10 +93,7 @@ const isJsonType = (name: string, value: string): boolean =>
 const maxKeys = 5;
 /** Minimum limit per minute of a key that the probe measures with. It would use up too much of a smaller limit. */
 const minPerMinute = 20;
-/**
- * Number of GET requests before and after the health requests. Three of the falls of `Remaining` between them show what
- * a GET costs.
- */
+/** Number of GET requests before and after the health requests. They show what a GET costs. */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
@@ -148,10 +136,7 @@ export const healthCostMeasured = probe(
   },
 );
 
-/**
- * Sends the requests with one key. Returns `false` without sending any if the key expires too soon or would have to
- * wait for a window.
- */
+/** Measures with one key. Returns `false`, and sends nothing, if the key expires soon or must wait for a window. */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);

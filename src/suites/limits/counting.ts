@@ -17,10 +17,7 @@ const smallestPerMinute = 10;
 
 /** Responses that show how much different kinds of requests lower `Remaining` of one key. */
 export interface AllowanceWatched {
-  /**
-   * The first of two invokes in a row; the second is `before`. `Remaining` falls between them by the cost of one
-   * invoke.
-   */
+  /** The first of two invokes in a row; the second is `before`. Their `Remaining` differs by the cost of one invoke. */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Streams that were sent in a row. Empty if the harness knows no agent that streams. */
@@ -34,10 +31,7 @@ export interface AllowanceWatched {
   /** Requests with the valid key, but with the scheme in lower case or two spaces before the key. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /**
-   * A health response, read some seconds later. Between it and `afterHealth`, no request counts. `null` if the run may
-   * not wait.
-   */
+  /** A health response some seconds after `afterHealth`. `null` if the run may not wait. */
   readonly later: Exchange | null;
   /** Requests whose connection broke before a response. Each may or may not have been counted. */
   readonly lost: readonly Exchange[];
@@ -180,10 +174,7 @@ function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | 
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/**
- * Judges that requests between two invokes did not count: from the first invoke to the second, `Remaining` falls by at
- * most 1.
- */
+/** Judges that requests between two invokes did not count: `Remaining` falls by at most 1. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = unprovenUnlessAdmitted(from, to);
   if (missing !== null) return missing;
@@ -276,10 +267,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/**
- * Whether a response has the same limit as an earlier response, but at least two more requests left. The two then
- * describe different windows.
- */
+/** Whether a response has at least two requests more left than an earlier one, so that it describes another window. */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

@@ -30,25 +30,16 @@ interface AdmittedRequest {
   readonly after: LateRequest;
 }
 
-/**
- * Minimum number of refusals by endpoints that run no agent. Only these prove that a request limit is used up: once
- * tokens are used up, a target may refuse just the endpoints that run agents.
- */
+/** Minimum number of refusals by endpoints that run no agent. Other refusals may be for the month's tokens. */
 const minRefused = 3;
 /** Minimum number of admitted late requests to one endpoint that prove a breach. Fewer may be chance. */
 const minAdmitted = 3;
 /** Minimum number of rate-limit windows with admitted late requests that prove a breach. */
 const minWindows = 2;
-/**
- * Maximum probability that the limiter gave back a request for each of the admitted ones. Below it, the admissions are
- * a breach.
- */
+/** The admissions are a breach if it is less probable than this that the limiter gave back a request for each. */
 const maxChance = 1e-4;
 
-/**
- * Groups the late requests by key and used-up limit, in order of sending. Leaves out groups with too few refusals to
- * prove that the limit was used up.
- */
+/** Groups the late requests by key and used-up limit. Leaves out groups with too few refusals, and sorts each. */
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
   const late = all.exchanges.flatMap((exchange): LateRequest[] => {
     const endpoint = endpointOf(exchange, all);

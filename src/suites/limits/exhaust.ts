@@ -21,10 +21,7 @@ export interface KeySender {
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
-  /**
-   * The kind of GET request to send instead of most invokes: it counts as well, and runs no agent. `null` means to send
-   * invokes only.
-   */
+  /** The kind of GET request to send instead of most invokes. `null` means to send invokes only. */
   readonly countedRead: CountedRead | null;
 }
 
@@ -34,10 +31,7 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/**
- * Result of sending requests until the limiter refuses one. The end `failing` means that five responses in a row were
- * neither a success nor a 429.
- */
+/** Requests until the limiter refused one. `failing`: five responses in a row were neither a success nor a 429. */
 export interface BurstResult {
   readonly admitted: number;
   /** Number of responses that were neither a success nor a 429. The target may have counted these requests, too. */
@@ -50,10 +44,7 @@ export interface BurstResult {
 export interface ExhaustOptions {
   /** Maximum number of requests. */
   readonly max: number;
-  /**
-   * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal that comes before
-   * that.
-   */
+  /** Number of requests that the limiter should admit. {@link exhaustAllowance} retries an earlier refusal. */
   readonly expected: number;
   /** Number of requests among `expected` that the run may have sent already. */
   readonly alreadySent?: number;
@@ -73,16 +64,10 @@ export interface ExhaustOptions {
 
 const shortListPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
-/**
- * Number of invokes at the end of the expected requests. They prove that the limit holds for invokes as well as for GET
- * requests.
- */
+/** Number of invokes at the end of the expected requests. They prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
-/**
- * Sends requests until the limiter refuses one or `max` were sent. Sends GET requests if they count, because they run
- * no agent.
- */
+/** Sends requests until the limiter refuses one or `max` were sent: GET requests if they count, else invokes. */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
@@ -165,10 +150,7 @@ export async function exhaustWithPause(
   };
 }
 
-/**
- * Like {@link sendUntilRefused}, but retries a refusal that comes before `expected` requests were admitted. Continues
- * if a retry is admitted.
- */
+/** Like {@link sendUntilRefused}, but retries a refusal that comes too early, and goes on if that is admitted. */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;

@@ -13,10 +13,7 @@ import { hasStatus } from "../shared/response.ts";
 
 /** Health requests that were sent one after the other. */
 interface HealthBurst {
-  /**
-   * Number of requests to send, one more than the smallest tier admits in a minute. `null` if the harness knows no
-   * key's tier.
-   */
+  /** Number of requests to send, one more than the smallest tier admits in a minute. `null` if no tier is known. */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
   /** A health request after the burst. `null` if no request of the burst was refused. */

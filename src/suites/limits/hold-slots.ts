@@ -35,10 +35,7 @@ export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/**
- * Sends requests one after the other. Stops after a 429, after `tries` requests, or once `isEnough` returns true. Sends
- * none if `before` is a 429.
- */
+/** Sends up to `tries` requests in a row, until one gets 429 or `isEnough`. Sends none if `before` is a 429. */
 export async function repeatUntilRefused(
   before: Exchange,
   tries: number,
@@ -50,10 +47,7 @@ export async function repeatUntilRefused(
   return sent;
 }
 
-/**
- * Waits for a response, at most one second of real time. A server that has not responded by then has queued the request
- * until a slot is free.
- */
+/** Waits for a response, at most one second. A server that has not responded by then has queued the request. */
 export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
@@ -103,10 +97,7 @@ const outrunTripMs = 40;
 /** Maximum real pause after each advance of the test clock. */
 const maxTripMs = 1500;
 
-/**
- * Estimates the time of a round trip: twice the longest time until a response that ran no agent, but at most
- * `maxTripMs`.
- */
+/** Estimates the time of a round trip: twice the longest time until a response that ran no agent. */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -114,10 +105,7 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/**
- * How far the probe advances the test clock at a time. The time of a response by the target's clock is known only up to
- * one such step.
- */
+/** How far to advance the test clock at a time. Times by the target's clock are known up to one such step. */
 export const stepMs = 500;
 
 /** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */

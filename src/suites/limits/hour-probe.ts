@@ -35,10 +35,7 @@ export interface HourExhausted extends RunKeyHistory {
   readonly refused: readonly Exchange[];
   /** A health response from while the hour's limit was used up. `null` if the limit was not used up. */
   readonly health: Exchange | null;
-  /**
-   * A stream that was requested while the hour's limit was used up. If it was admitted, `afterStream` is an invoke
-   * right after it.
-   */
+  /** A stream that was requested while the hour was used up, and an invoke after it if the stream was admitted. */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
@@ -193,10 +190,7 @@ interface MinuteOfHour {
   readonly endsEarly: boolean;
 }
 
-/**
- * Number of invokes just below the hour's limit. They prove that the limit holds for invokes as well as for GET
- * requests.
- */
+/** Number of invokes just below the hour's limit. They prove that the limit holds for invokes, too. */
 const invokesBelowLimit = 3;
 
 /**

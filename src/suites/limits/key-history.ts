@@ -36,20 +36,14 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/**
- * Kind of GET request that the limiter counts like an invoke, although it runs no agent. Headers or usage responses
- * must prove that it counts.
- */
+/** A kind of GET request that is proved to count like an invoke. It runs no agent. */
 export type CountedRead = "usage" | "list";
 
 /** All requests that the run sent with one key, in the form that the checks of limits judge. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the target has a test clock. Between the run's advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /**
-   * The kind of GET request that counts. `null` if it is unknown whether one counts. Absent in older evidence, which
-   * has `readsCount` instead.
-   */
+  /** The kind of GET request that counts. `null` if unknown. Absent in older evidence, which has `readsCount`. */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
@@ -105,10 +99,7 @@ export interface KeyHistoryContext {
   readonly recorder: Recorder;
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
-  /**
-   * The requirement set to judge by. Default: 1.0. The limiter may or may not have counted requests of probes from
-   * later sets.
-   */
+  /** The requirement set to judge by. Default: 1.0. Requests of later sets may or may not have counted. */
   readonly requirements?: RequirementSet;
 }
 
@@ -193,17 +184,11 @@ const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolea
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
-/**
- * Whether a request is a GET request that got 429. GET requests may have a limit of their own, so this 429 proves
- * nothing about invokes.
- */
+/** Whether a GET request got 429. It may have a limit of its own, so the 429 proves nothing about invokes. */
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/**
- * Returns the kind of GET request that counts, judging by `Remaining` in the responses of the pre-flight discovery.
- * `null` if `Remaining` shows no such kind.
- */
+/** Returns the kind of GET request that counts, by `Remaining` in the pre-flight discovery. `null` if none is shown. */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;
@@ -233,10 +218,7 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     ? (usageCountIn(bodyJson(exchange), "requests")?.used ?? null)
     : null;
 
-/**
- * Whether two usage responses prove that GET requests count. Between the two, the key must have sent only GET requests,
- * and `requests.used` must have grown by their number.
- */
+/** Whether `requests.used` grew by the number of GET requests between two reads of usage, with no other request. */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
   const ordered = exchanges
     .filter((each) => sampleOf(each).kind !== "health")
@@ -279,10 +261,7 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/**
- * Whether the target admitted as many requests as the limit per minute in the minute before a request. If not, that
- * limit did not refuse the request.
- */
+/** Whether the minute's limit may have refused a request: as many were admitted in the minute before it. */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decisionSpan(refused, "runs").toMs - minuteMs;

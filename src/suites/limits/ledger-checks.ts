@@ -15,10 +15,7 @@ import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 type KindTest = (kind: RequestKind) => boolean;
 
 const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
-/**
- * Whether the document allows no cost for a kind of request. That holds for health requests, except those that are
- * refused with 401, 403 or 429.
- */
+/** Whether a kind of request must be free: health, unless it is refused with 401, 403 or 429. */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
 /** Minimum number of requests with a wrong cost that prove a breach. Another client of the key may cause one alone. */
@@ -32,15 +29,9 @@ const maxSuspects = 20;
 const minControls = 3;
 /** Maximum time between a charge and its controls, in ms. */
 const maxControlDistanceMs = 15_000;
-/**
- * Minimum duration of a control, as a share of the charge's duration. In a shorter control, the limiter may have given
- * back no request although it did during the charge.
- */
+/** Minimum duration of a control, as a share of the charge's: in less time, a window gives back less. */
 const minControlSpan = 0.7;
-/**
- * Maximum probability that the limiter gave back a request at each of the wrong costs. Below it, the wrong costs are a
- * breach.
- */
+/** Wrong costs are a breach if it is less probable than this that the limiter gave back a request at each. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -89,10 +80,7 @@ const groupCharges = (
   return found;
 };
 
-/**
- * Returns the charges of a group that cost too much; `null` if there are fewer than two. They need not be the majority,
- * because a target may charge too much only now and then.
- */
+/** Returns the charges that cost too much; `null` if fewer than two. A target may charge too much now and then. */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   if (first === undefined) return null;
@@ -251,10 +239,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/**
- * Checks what each kind of request costs, except streams and requests that must be free. The suite `headers` includes
- * this check.
- */
+/** Checks what requests cost, except streams and requests that must be free. Part of the suite `headers`. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,

@@ -25,17 +25,11 @@ interface LedgerEntry {
    * same agent, parameter name or key. A fault may affect just one group.
    */
   readonly groups: readonly string[];
-  /**
-   * Names of smaller groups: requests of the same kind with the same value of a parameter, text or page. Only costs
-   * that are too high are judged in these groups.
-   */
+  /** Names of groups with the same value of a parameter, text or page. Only costs too high are judged in these. */
   readonly valueGroups: readonly string[];
 }
 
-/**
- * The measured cost of one or more consecutive requests of the same groups. `Remaining` fell by this cost from the
- * response `from` to the response `to`.
- */
+/** The measured cost of consecutive requests of the same groups: how far `Remaining` fell from `from` to `to`. */
 export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
@@ -48,20 +42,14 @@ export interface Charge {
   readonly to: Sample;
   /** The kinds of the requests `from` and `to`, whose own cost may be part of the measured fall. */
   readonly between: readonly string[];
-  /**
-   * Whether the true cost may be higher than `cost`: the run advanced the test clock between `from` and `to`, so the
-   * window may have given back requests.
-   */
+  /** Whether the true cost may be higher: the test clock advanced, so the window may have given back requests. */
   readonly isLowerBound: boolean;
   readonly account: KeySamples;
 }
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/**
- * Returns the minimum and maximum cost that the document allows for a kind of request. An error may be free. A batch
- * may cost one, or as many as it has items.
- */
+/** Returns the costs that the document allows. An error may be free, a batch may cost as much as it has items. */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -113,16 +101,10 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   };
 }
 
-/**
- * Returns the endpoint of a request in a burst. The run records only samples of bursts, not exchanges, because a burst
- * may have thousands of requests.
- */
+/** Returns the endpoint of a request in a burst, of which the run records only the sample. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-/**
- * Properties of a request that may change its cost. `traits` has agents and names of parameters; `values` has
- * parameters with their values.
- */
+/** Properties that may change a cost: agents and names of parameters (`traits`), parameters with values (`values`). */
 interface RequestTraits {
   readonly traits: readonly string[];
   readonly values: readonly string[];
@@ -227,10 +209,7 @@ function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   return runs;
 }
 
-/**
- * Returns the usual cost of each kind of request: the cost of more than half of its charges. Leaves out kinds without
- * one.
- */
+/** Returns the cost of more than half of the charges of each kind of request. Leaves out kinds without one. */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");

@@ -64,10 +64,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly other: Exchange | null;
 }
 
-/**
- * Seconds that are left of the window when the burst starts. The value is well below 60, to notice a `retry_after` that
- * always names the whole window.
- */
+/** Seconds left of the window when the burst starts: well below 60, to notice a constant `retry_after`. */
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, plus 200 ms to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
@@ -205,10 +202,7 @@ async function latestRefusal(
   return undefined;
 }
 
-/**
- * Maximum number of invokes to get a new refusal. More than one is needed only if the limiter has just given back
- * requests.
- */
+/** Maximum number of invokes to get a new refusal. The limiter may just have given back a request. */
 const maxNewRefusals = 3;
 
 /** Returns the options for using up the limit of one whole minute. */
@@ -292,10 +286,7 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/**
- * Distance of the second burst from the first within the minute, in milliseconds. It is so large that no boundary of
- * fixed windows lies in both bursts.
- */
+/** Distance between two bursts within the minute. It is too large for a window's boundary in both. */
 const secondBurstOffsetMs = 23_000;
 
 /**
@@ -312,10 +303,7 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   return null;
 }
 
-/**
- * Sends the first request of a window, then waits until `tailSeconds` of the window are left. Returns 1 if the target
- * admitted the request, else 0.
- */
+/** Sends a window's first request, and waits until `tailSeconds` are left. Returns 1 if it was admitted, else 0. */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);

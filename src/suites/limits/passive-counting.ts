@@ -6,10 +6,7 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/**
- * Two admitted requests of one key, with only health requests of the key between them. No two of these requests overlap
- * in time.
- */
+/** Two admitted requests of one key, with only health requests of the key between them. None overlap in time. */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
@@ -18,15 +15,9 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/**
- * Evidence of how far `Remaining` falls between requests that other probes sent. It costs no request, so it is used for
- * keys with few requests a minute.
- */
+/** How far `Remaining` falls between requests of other probes. Costs no request, for keys that have few. */
 export interface PassiveCounting {
-  /**
-   * Pairs to judge. `null` if the key has many requests a minute: the probe `allowanceWatched` then tests the same with
-   * its own requests.
-   */
+  /** Pairs to judge. `null` if the key has many requests a minute: `allowanceWatched` then sends its own. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -58,10 +49,7 @@ export const passivelyCounted = probe(
 interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /**
-   * Times of requests that the limiter may have counted although they are not among the key's samples, in milliseconds
-   * since the start of the run.
-   */
+  /** Times of requests that may have counted but are no samples of the key, in milliseconds since the run began. */
   readonly keylessMs: readonly number[];
 }
 
@@ -92,20 +80,14 @@ const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(fro
 
 /** Minimum number of pairs that prove a breach. In one pair, another client of the key may have lowered `Remaining`. */
 const minPairs = 2;
-/**
- * Minimum number of health requests in a pair to judge. If the limiter counted health requests, `Remaining` would fall
- * by at least 3.
- */
+/** Minimum number of health requests in a pair. If they counted, `Remaining` would fall by at least 3. */
 const minHealthReads = 2;
 /**
  * Minimum number of events of a stream to judge. If the limiter counted events, `Remaining` would fall by at least 3.
  */
 const minEvents = 3;
 
-/**
- * Whether `Remaining` shows which requests count: it falls by 1 between at least one pair of invokes, and by more than
- * 1 between none.
- */
+/** Whether `Remaining` fell by 1 between at least one pair of invokes, and by more than 1 between none. */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
   const falls = plain.flatMap((each) => fallOf(each) ?? []);
@@ -115,10 +97,7 @@ function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
 const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
-/**
- * Judges HLT-16 by requests that other probes sent: `Remaining` falls by 1 from one request to the next, however many
- * health requests lie in between.
- */
+/** Judges HLT-16 by requests of other probes: `Remaining` falls by 1, however many health requests lie between. */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();

@@ -22,15 +22,9 @@ export interface QuotaCall {
 }
 
 export interface QuotaExhausted {
-  /**
-   * Responses of `GET /usage`: before the first invoke, after each invoke that did not report its tokens, and at the
-   * end.
-   */
+  /** Reads of usage: before the first invoke, after each that did not report its tokens, and at the end. */
   readonly readings: readonly Exchange[];
-  /**
-   * Monthly token quota of the key. `null` if it is stated neither by the target file, nor by the key's tier, nor by
-   * the usage response.
-   */
+  /** Monthly token quota of the key. `null` if the target file, the tier and usage all lack it. */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
   /**
@@ -133,10 +127,7 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }
 
-/**
- * Whether the quota had been reached before a request was sent. If the request itself reaches the quota, it may still
- * succeed.
- */
+/** Whether the quota was reached before a request was sent. The request that reaches it may still succeed. */
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
@@ -154,10 +145,7 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
 /** Whether a response may be a refusal for used-up tokens. The document names no status for it (LIM-20). */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
-/**
- * Whether `GET /usage` counted more tokens than the responses reported. False if some response does not report its
- * tokens.
- */
+/** Whether usage counted more tokens than the responses reported. False if some response reports none. */
 function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
   const calls = [...turns, ...(streamed?.streams ?? [])];
@@ -170,10 +158,7 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
-/**
- * Whether a stream ended with `done` and reported that it used tokens. A stream that used none may succeed even if no
- * tokens are left.
- */
+/** Whether a stream ended with `done` and tokens that it used. With none used, it may succeed beyond the quota. */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 

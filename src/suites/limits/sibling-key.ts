@@ -25,10 +25,7 @@ export type SiblingKeyResult =
       /** An invoke with the sibling key before the first key's limit was used up. `null` if none was sent. */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /**
-       * An invoke with the sibling key after the target admitted the first key again. `null` if `after` was not
-       * refused.
-       */
+      /** An invoke with the sibling key once the first key was admitted again. `null` if `after` was not refused. */
       readonly again: Exchange | null;
       /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;

@@ -9,10 +9,7 @@ import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 /** Minimum duration of an invoke that shows that its agent plays the role `slow`. */
 const minSlowMs = 1000;
 
-/**
- * Whether a stream still ran at a time: at least two of its events arrived later. One later event alone may have been
- * delayed.
- */
+/** Whether a stream still ran at a time: two of its events came later. One alone may have been delayed. */
 export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
@@ -20,10 +17,7 @@ export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolea
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/**
- * Returns the time of a stream's first event, or infinity if the stream sent none. The time of the headers would prove
- * nothing: a server may send them and then wait for a slot.
- */
+/** Returns the time of a stream's first event, or infinity. A server may send the headers and wait for a slot. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 

@@ -154,10 +154,7 @@ function submitBatch({ client, given, tested, target }: SlotContext): PendingExc
   return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
 }
 
-/**
- * Holds all slots of a key again, to send the remaining requests to other endpoints. The limit of the first minute left
- * no room for these.
- */
+/** Holds all slots of a key again, to send the requests to other endpoints that had no room in the first minute. */
 async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
   const {
     client,
@@ -175,10 +172,7 @@ async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => Pen
   }
 }
 
-/**
- * Failing requests, sent one after the other, more than the key has slots. If the server does not release their slots,
- * it refuses the last ones.
- */
+/** Failing requests in a row, more than the key has slots. A server that keeps their slots refuses the last ones. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;

@@ -16,10 +16,7 @@ import { continuesAfter, judgeReleased } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
-/**
- * All requests of a key whose limit was used up: it got a 429, or the target admitted more requests in a minute than
- * its tier publishes.
- */
+/** All requests of a key that got a 429, or of which more were admitted in a minute than its tier publishes. */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
@@ -55,10 +52,7 @@ export const usedUpKeys = probe(
   },
 );
 
-/**
- * Whether `Remaining` fell by exactly one between two responses. `null` if the responses do not describe the same
- * window.
- */
+/** Whether `Remaining` fell by exactly one between two responses. `null` if their windows differ. */
 const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
   const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
   return fall === null ? null : fall.fell === 1;
@@ -91,10 +85,7 @@ export function idsOfCountedReads(samples: readonly Sample[]): string[] {
 
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/**
- * Whether the headers of a 429 say that the minute's limit is used up. Then the hour's limit, a slot or the month's
- * tokens did not cause the 429.
- */
+/** Whether a 429 says that the minute's limit is used up, and not the hour, a slot or the month's tokens. */
 const reportsMinuteExhausted = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
   sample.limit === perMinute &&
@@ -147,10 +138,7 @@ const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortf
 /** Whether admitted requests with other keys explain the refusal. If so, the target counts the keys together. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
-/**
- * Returns a breach if requests with another key, the partner, lowered `Remaining` of the spare key. Otherwise returns
- * `null`.
- */
+/** Returns a breach if requests with the partner key lowered `Remaining` of the spare key, else `null`. */
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
   if (use === null || ![use.before, ...use.partner, use.after].every(isSuccess)) return null;
   const fall = fallBetween(sampleOf(use.before), sampleOf(use.after));

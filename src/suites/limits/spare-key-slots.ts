@@ -22,10 +22,7 @@ interface EndedOnLastSlot {
   readonly afterInput: Exchange | null;
 }
 
-/**
- * Evidence of a probe that holds all slots of the spare key with streams and then closes the streams (`left`). The
- * other kinds say why it did not.
- */
+/** Streams that held all slots of the spare key and were closed (`left`), or why the probe held none. */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
   | { readonly kind: "no agent" }
@@ -39,15 +36,9 @@ export type SpareSlots =
       readonly isAnsweredMeanwhile: boolean;
       /** Invokes after all streams were closed. The probe stopped at the first invoke that the target admitted. */
       readonly after: readonly Exchange[];
-      /**
-       * Slow streams that were opened after the invokes of `after`, on all slots except one. Empty if no invoke was
-       * admitted.
-       */
+      /** Slow streams on all slots except one, opened after `after`. Empty if no invoke was admitted. */
       readonly reopened: readonly Exchange[];
-      /**
-       * Requests on the one free slot, sent one after the other. `null` if the streams of `reopened` did not hold all
-       * other slots.
-       */
+      /** Requests in a row on the one free slot. `null` if the streams of `reopened` did not hold all others. */
       readonly ended: EndedOnLastSlot | null;
     };
 
@@ -63,10 +54,7 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if every gap between its events is at least this share of the requested delay. */
 const minObservedDelayShare = 0.6;
-/**
- * Pauses before each invoke that follows the closing of the streams. A server may take some seconds to notice a closed
- * connection.
- */
+/** Pauses before each invoke after the streams were closed. A server may notice that some seconds later. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
 /** Pauses before each invoke that follows a request which ended normally. */
 const laterPausesMs = [0, 1500] as const;
@@ -212,10 +200,7 @@ function close(stream: PendingExchange): Promise<Exchange> {
 const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
-/**
- * Sends a request after each pause until the target admits one. During a pause, the server can notice that an earlier
- * request has ended.
- */
+/** Sends a request after each pause until one is admitted. The server may notice ends in the meantime. */
 async function sendUntilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],

@@ -11,17 +11,11 @@ import { countedReadOf } from "./key-history.ts";
 import { marginMs, requestsBeyondMinute } from "./minute-probe.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
-/**
- * A key of a small tier that is not the main key. Probes may use up its limit per minute without delaying the rest of
- * the run.
- */
+/** A key of a small tier that is not the main key. Using up its minute does not delay the rest of the run. */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /**
-   * Another key of the tier, whose requests must not count for the spare key. `null` if the tier has no key besides the
-   * spare key and the main key.
-   */
+  /** A third key of the tier, whose requests must not count for the spare key. `null` if there is none. */
   readonly partner: TargetKey | null;
 }
 
@@ -52,10 +46,7 @@ export function spareKeys(target: Target): readonly TargetKey[] {
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
 }
 
-/**
- * Number of requests with the partner key. If the target counts both keys together, `Remaining` of the spare key falls
- * by this many more.
- */
+/** Number of requests with the partner key. If both keys are counted together, `Remaining` falls by these, too. */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
@@ -67,10 +58,7 @@ export interface PartnerUse {
   readonly after: Exchange;
 }
 
-/**
- * Result of using up the minute's limit of a spare key: a key of a small tier that is not the main key. The checks read
- * its requests from the whole run.
- */
+/** Result of using up the minute of a spare key. The checks read its requests from the whole run. */
 export interface SpareMinute {
   readonly isSpare: boolean;
   readonly between?: PartnerUse | null;

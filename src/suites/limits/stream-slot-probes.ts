@@ -24,10 +24,7 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/**
- * Streams that end in an error, sent one after the other, more than the key has slots. If the server does not release
- * their slots, it refuses the last ones.
- */
+/** Failing streams in a row, more than the key has slots. A server that keeps their slots refuses the last ones. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   /** The streams. If one got 429, the probe stopped there. */
@@ -133,10 +130,7 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/**
- * Maximum number of extra streams. A target that refuses one of them has too many slots. If it refuses none, its
- * streams hold no slots at all.
- */
+/** Maximum number of extra streams. If one is refused, there are too many slots; if none, streams hold no slots. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {

@@ -14,10 +14,7 @@ import { admissibleCosts, type RequestKind } from "./ledger.ts";
 interface CostWatcher {
   /** Records a request of a key. `again` sends that request again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /**
-   * Repeats the requests that seemed to cost too much. A single high cost proves nothing, because another client of the
-   * key may cause it.
-   */
+  /** Repeats the requests that seemed to cost too much. A single high cost may be another client's. */
   readonly repeatSuspects: () => Promise<void>;
 }
 
@@ -31,10 +28,7 @@ const maxSuspects = 4;
 /** How often to repeat a request that seems to cost too much. */
 const repeatCount = 3;
 
-/**
- * Creates the watcher for a probe that sends its requests one after the other. The watcher does nothing unless the run
- * can advance the target's clock.
- */
+/** Creates the watcher for a probe that sends requests in a row. Does nothing without a test clock. */
 export function createCostWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();

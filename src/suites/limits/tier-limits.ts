@@ -77,10 +77,7 @@ interface LimitResult {
   readonly isOver: boolean;
   /** Whether the target refused a request before the tier's limit was reached. */
   readonly isShort: boolean;
-  /**
-   * Whether the target admitted more requests in one burst than the limit per minute. The tier's burst allowance may
-   * explain that.
-   */
+  /** Whether the target admitted more in one burst than the limit per minute, as a burst allowance may. */
   readonly admitsBurst: boolean;
 }
 
@@ -126,10 +123,7 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
 
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
-/**
- * Runs a probe that uses up a limit of the tier under test. A probe that sets no result, for example because it throws,
- * counts as one without a breach.
- */
+/** Runs a probe that uses up a limit of the tier under test. One that sets no result counts as without a breach. */
 export async function runAmongTiers<T>(
   { recorder, tested: { limits } }: TierProbeContext,
   name: LimitName,

@@ -8,10 +8,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
-/**
- * A request that was sent some time after a refusal. The time between them is known only within bounds, in seconds of
- * the target's clock.
- */
+/** A request some time after a refusal, with the bounds of that time in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
   /** `retry_after` of the refusal. */
@@ -22,10 +19,7 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/**
- * Time after which no limiter of the document counts a request any more. It is two hours, because some limiters add a
- * share of the previous window.
- */
+/** Time after which no limiter counts a request. Two hours, because some add a share of the previous window. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({
@@ -87,10 +81,7 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Sta
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/**
- * Sends a request well before the end of `retry_after`. Returns `null` if `retry_after` is below 4 seconds, or the run
- * may not wait that long.
- */
+/** Sends a request well before the end of `retry_after`. Returns `null` if that is too short, or too long to wait. */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;

@@ -20,10 +20,7 @@ export const timeoutStepMs = 5000;
 /** Maximum number of slots of a key to test: each slot needs an execution. */
 const maxSlots = 4;
 
-/**
- * Returns the key with the fewest slots. `null` if it has more than `maxSlots`, or without a test clock, where timeouts
- * take too long.
- */
+/** Returns the key with the fewest slots. `null` if these are more than `maxSlots`, or without a test clock. */
 export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
   const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
@@ -193,10 +190,7 @@ function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
     : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
 }
 
-/**
- * Judges LIM-27: the default timeout is 30 seconds. A cold start, a queue or a gateway does not count as a wrong
- * timeout.
- */
+/** Judges LIM-27: the default timeout is 30 seconds. A cold start, a queue or a gateway is no wrong timeout. */
 export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
   if (overdue === null)
     return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");

@@ -21,21 +21,12 @@ interface UsageInterval extends ReadInterval {
   readonly grown: number;
 }
 
-/**
- * Minimum number of intervals in which `requests.used` grew exactly as far as `Remaining` fell. They prove that the
- * target updates usage at once, at least sometimes.
- */
+/** Minimum number of intervals with equal growth and fall. They prove that usage is updated at once at times. */
 const minAgreeing = 2;
-/**
- * Minimum number of requests that usage must lack in an interval to count as a breach. A target may count one request a
- * moment later.
- */
+/** Minimum number of missing requests in an interval. A target may count one request a moment later. */
 const minMissing = 2;
 
-/**
- * Judges that `requests.used` grows as far as `Remaining` falls between two reads of usage (USE-7). Which requests the
- * server counts is not judged.
- */
+/** Judges USE-7: between two reads of usage, `requests.used` grows as far as `Remaining` falls. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
     const grown = growthBetween(each.before, each.after);
@@ -112,10 +103,7 @@ function intervalsOf(
 const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
-/**
- * Returns how far `requests.used` grew between two reads. `null` if a read does not contain it, or the target began a
- * new period in between.
- */
+/** Returns how far `requests.used` grew between two reads. `null` if a read lacks it or a new period began. */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));
   if (from === null || to === null || from === undefined || to === undefined) return null;

@@ -50,10 +50,7 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/**
- * Measures usage, and measures it again if it grew by too much. The target may have counted an earlier request late,
- * because its client had disconnected.
- */
+/** Measures usage, and again if it grew by too much: the target may have counted an earlier request late. */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
@@ -64,10 +61,7 @@ export interface UsageRead {
   readonly usage: Exchange;
   /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
-  /**
-   * Monthly token quota of the tier. `null` if the target file does not state the tier, because headers do not show
-   * tokens.
-   */
+  /** Monthly token quota of the tier. `null` if the target file states no tier: headers do not show tokens. */
   readonly quota: number | null;
 }
 
@@ -97,10 +91,7 @@ export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/**
- * Reads usage with each unrestricted key whose tier the target file states. Leaves out keys with which another probe
- * has read usage.
- */
+/** Reads usage with each unrestricted key of a stated tier, unless another probe has read it with that key. */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {

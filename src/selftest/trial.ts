@@ -42,10 +42,11 @@ const maxCosts = {
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
 /**
- * Most agent executions of the faults that cost more. Only invokes show that the hour does not limit invokes. Without a
- * concurrency limit, a busy machine makes the probes hold all slots again.
+ * Faults that cost more agent executions: refusals with 503 count as executions, only invokes show that the hour limits
+ * no invokes, and without a limit of concurrency, a busy machine makes the probes hold all slots again.
  */
-const maxExecutionsOf: Readonly<Record<string, number>> = { "invoke-not-limited": 750, "no-concurrency-limit": 750 };
+const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
+const maxCostlyExecutions = 850;
 
 /** Describes the costs that are too high. Variants may cost more, because a legal burst may double what is admitted. */
 export function excessOf(
@@ -55,7 +56,7 @@ export function excessOf(
 ): string[] {
   if (kind === "variant") return [];
   const { requests, executions } = maxCosts[tiers];
-  const max = { requests, executions: maxExecutionsOf[name] ?? executions };
+  const max = { requests, executions: costlyFaults.has(name) ? maxCostlyExecutions : executions };
   return (["requests", "executions"] as const)
     .filter((cost) => result[cost] > max[cost])
     .map((cost) => `takes ${result[cost]} ${cost}, more than the ${max[cost]} that a run may take`);

@@ -67,7 +67,7 @@ function whySkipped([first]: readonly ReportFinding[]): string {
 function formatBrokenFindings(broken: readonly ReportFinding[], { document }: Judged): string {
   const context = plainTextContext(document);
   const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));
-  return groups.flatMap((group) => failureLines(group, context, new Map())).join("\n");
+  return groups.flatMap((group) => failureLines(group, context, new Map(), null)).join("\n");
 }
 
 function testNotes({ outcome, actual, expected, reason, instance }: ReportFinding): string[] {

@@ -24,7 +24,7 @@ const maxDetailedClauses = 20;
 const maxTableRows = 30;
 
 /**
- * @Renders a report as a Markdown summary for GitHub and GitLab.
+ * Renders a report as a Markdown summary for GitHub and GitLab.
  * @param maxBytes maximum size in UTF-8; blocks at the end that do not fit are left out, and a line says so
  */
 export function renderMarkdown(

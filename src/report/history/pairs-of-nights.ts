@@ -23,7 +23,7 @@ export interface PairsOfNights {
 }
 
 /**
- * @Counts the pairs of request properties that these nights combined in some request; `null` if no night recorded them.
+ * Counts the pairs of request properties that these nights combined in some request; `null` if no night recorded them.
  * @param nights oldest first
  */
 export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {

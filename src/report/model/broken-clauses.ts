@@ -4,7 +4,7 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { rejectedKeyKinds } from "../../spec/dimensions.ts";
 import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
-import { own, type Text, text } from "./section.ts";
+import { outside, own, type Text, text } from "./section.ts";
 
 /** The findings of a clause that have the same outcome. */
 export interface ClauseGroup {
@@ -121,9 +121,27 @@ export const causeName = ({ broken }: FailureCause): Text =>
     4,
   );
 
-/** Says in one sentence what was expected and what happened. */
-export const causeText = ({ broken: [{ group }] }: FailureCause): Text =>
-  breachText(group.distinctFindings[0].finding, 200);
+/** Says in one sentence what was expected and what happened. For something that is missing in several clauses, counts all responses. */
+export function causeText({ broken }: FailureCause): Text {
+  const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));
+  const [{ group }] = broken;
+  const [, missing] = /\bmissing: (.+)$/.exec(findings[0]?.actual ?? "") ?? [];
+  if (missing === undefined || broken.length === 1) return breachText(group.distinctFindings[0].finding, 200);
+  const { looked, broken: without } = totalCoverage(findings);
+  const where = looked === 0 ? own("") : text` on ${without} of ${looked} responses`;
+  return text`${outside(missing, 200)} missing${where}`;
+}
+
+/** Adds up what findings looked at. Several clauses may look at the same cell, which counts once. */
+function totalCoverage(findings: readonly ReportFinding[]): { readonly looked: number; readonly broken: number } {
+  const cells = new Map<string, { readonly looked: number; readonly broken: number }>();
+  for (const { of, kind, looked, broken } of findings.flatMap(({ seen }) => seen?.cells ?? [])) {
+    const known = cells.get(`${of} ${kind}`) ?? { looked: 0, broken: 0 };
+    cells.set(`${of} ${kind}`, { looked: Math.max(looked, known.looked), broken: Math.max(broken, known.broken) });
+  }
+  const sum = (part: "looked" | "broken"): number => [...cells.values()].reduce((total, each) => total + each[part], 0);
+  return { looked: sum("looked"), broken: sum("broken") };
+}
 
 /** Says why the cause matters to a client, and which clauses could not be judged because of it. */
 export function causeImpact({ broken: [{ group }], dependent }: FailureCause): Text {
@@ -138,11 +156,14 @@ export const maxCausesShown = 5;
 export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
   causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");
 
-/** Returns the heading of a list of causes: `To fix: 3 causes`, or `Fix first: 5 of 9 causes`. */
-export const causesHeading = (causes: readonly FailureCause[]): string =>
-  causes.length <= maxCausesShown
-    ? `To fix: ${formatCount(causes.length, "cause")}`
-    : `Fix first: ${maxCausesShown} of ${causes.length} causes`;
+/** Returns the heading of a list of causes: `To fix: 1 cause`, or `Fix first: 5 of 9 causes, the worst for a client first`. */
+export function causesHeading({ length }: readonly FailureCause[]): string {
+  const count =
+    length <= maxCausesShown
+      ? `To fix: ${formatCount(length, "cause")}`
+      : `Fix first: ${maxCausesShown} of ${length} causes`;
+  return length === 1 ? count : `${count}, the worst for a client first`;
+}
 
 /** For each prefix of clause ids, why a breach matters to a client. The prefix whose breach harms a client most comes first. */
 const impactsByPrefix: ReadonlyMap<string, string> = new Map(

@@ -169,14 +169,21 @@ function skippedSection({ findings, unselected }: Report): Section {
       causes: groupByCause(others, ({ reason = "" }) => reason),
     },
   ];
+  const selection =
+    unselected.length === 0
+      ? []
+      : [
+          text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${clauseNames(unselected, unselected.length)}.`,
+        ];
+  const advice =
+    skipped.length === 0 || countFindings(findings, "fail") === 0
+      ? []
+      : [own("Some may be skipped because of what is broken: fix that first, and run again.")];
+  const lead = [...advice, ...selection];
   return {
     name: "skipped",
     title: "Skipped",
-    ...(unselected.length === 0
-      ? {}
-      : {
-          lead: text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${clauseNames(unselected, unselected.length)}.`,
-        }),
+    ...(lead.length === 0 ? {} : { lead: joinTexts(lead, " ") }),
     blocks,
   };
 }

@@ -1,3 +1,4 @@
+import { causesToFix } from "./broken-clauses.ts";
 import { clausesOf, clauseNames } from "./finding-text.ts";
 import { newestRequirementsFor } from "./requirements.ts";
 import { formatDuration } from "../../base/duration.ts";
@@ -71,7 +72,9 @@ function verdictBasis(report: Report): Text[] {
       return [passed];
     case "nonconformant": {
       const broken = failedClauses(findings.filter(({ level }) => level !== "load"));
-      const named = text`${own(formatCount(broken.length, "must clause"))} broken (${clauseNames(broken, 5)})`;
+      const causes = causesToFix(report).length;
+      const by = causes > 0 && causes < broken.length ? ` by ${formatCount(causes, "cause")}` : "";
+      const named = text`${own(formatCount(broken.length, "must clause"))} broken${own(by)} (${clauseNames(broken, 5)})`;
       return [named, ...(stopped === "" ? [] : [early]), passed];
     }
     case "partial": {

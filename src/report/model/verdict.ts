@@ -108,7 +108,7 @@ export function unexercisedNamedFindings({
 }
 
 /**
- * @Returns the verdict on the findings of a run.
+ * Returns the verdict on the findings of a run.
  * @param stopped why the run ended early; `null` if it did not
  * @param unselected must clauses that the selection left out; if there are any, the verdict is at best `partial`
  */

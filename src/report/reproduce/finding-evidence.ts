@@ -109,14 +109,25 @@ export function findingEvidence(
     kind: "exchange",
     id: exchange.id,
     lines: exchangeLines(exchange, bounds),
-    commands: context.canSend ? [curlCommand(exchange, context)] : [],
+    commands: context.canSend ? [...expiredKeyNote(exchange, recorded), curlCommand(exchange, context)] : [],
   };
+}
+
+/** Warns if the key of an exchange has expired since, as a temporary key does during a run. */
+function expiredKeyNote({ key, sentMs, ...exchange }: Exchange, { exchanges }: MessagesById): string[] {
+  const isExpired = ({ answer }: Pick<Exchange, "answer">): boolean =>
+    answer.kind === "answered" && answer.body.kind === "text" && answer.body.text.includes("EXPIRED_API_KEY");
+  const hasExpired =
+    key !== null &&
+    !isExpired(exchange) &&
+    exchanges.values().some((each) => each.key === key && each.sentMs > sentMs && isExpired(each));
+  return hasExpired ? ["# This key has expired since: use another one."] : [];
 }
 
 const maxRepeatedRequests = 2;
 
 /**
- * @Returns commands that create the webhook and repeat the first two requests that the finding names. If the signature was wrong, one more
+ * Returns commands that create the webhook and repeat the first two requests that the finding names. If the signature was wrong, one more
  * computes the right one.
  * @param named exchanges that the finding names
  */

@@ -29,7 +29,7 @@ const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   );
 
 /**
- * @Lists the differences between two values, field by field or item by item.
+ * Lists the differences between two values, field by field or item by item.
  * @param words words to print before the first and before the second value
  */
 export function differencesIn(

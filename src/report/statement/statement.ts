@@ -18,7 +18,7 @@ const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfie
 const maxTextCharacters = 300;
 
 /**
- * @Creates the statement that a vendor can publish about a report. It depends only on report and files, so anybody can compare it.
+ * Creates the statement that a vendor can publish about a report. It depends only on report and files, so anybody can compare it.
  * @param digests SHA-256 of the report and of its evidence files
  */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {

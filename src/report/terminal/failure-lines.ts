@@ -15,10 +15,16 @@ const failureIndent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * @Renders a broken clause in full: its sentence, the facts, the evidence, and commands that reproduce it.
+ * Renders a broken clause in full: its sentence, the facts, the evidence, and commands that reproduce it.
+ * @param cause number of its cause in the list of what to fix; `null` without such a list
  * @param shown the clause that printed each exchange or delivery, by evidence id; this function adds entries
  */
-export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
+export function failureLines(
+  group: ClauseGroup,
+  context: FailureContext,
+  shown: Map<string, string>,
+  cause: number | null,
+): string[] {
   const { paint, width } = context;
   const [first, ...others] = group.distinctFindings;
   const clause = sanitizeLine(group.clause, 60);
@@ -30,7 +36,7 @@ export function failureLines(group: ClauseGroup, context: FailureContext, shown:
   const otherTexts = [...new Set(others.map(formatDistinctFinding))].filter((each) => each !== shownText);
   const more = otherTexts.length - maxOtherFindings;
   return [
-    `${paint.bold(paint.red("FAIL"))}  ${paint.bold(clause)}  ${paint.dim(origin)}`,
+    `${paint.bold(paint.red("FAIL"))}  ${paint.bold(clause)}  ${paint.dim(cause === null ? origin : `cause ${cause} · ${origin}`)}`,
     ...(group.says === "" ? [] : formatLabelled(failureIndent, group.says, width, paint.dim)),
     ...indentLines(findingLines(first, context)),
     ...otherTexts

@@ -139,14 +139,14 @@ describe("a broken clause", () => {
     expect(text).toContain("4 more broken clauses; reports/latest/report.json has them in full:\n");
     expect(text).toContain(`FAIL  ${ids[13]}  expected \`done\`, last; got start, done, chunk\n`);
     expect(times(text, "      expected  ")).toBe(10);
-    expect(lastLine(text)).toContain("14 must clauses broken (");
+    expect(lastLine(text)).toContain("14 must clauses broken by 1 cause (");
   });
 
   it("is one line when quiet", () => {
     expect(render(of([broken(), broken({ clause: "SSE-4" })], nonconformant), { quiet: true }).split("\n")).toEqual([
       "fail SSE-5: expected `done`, last; got start, done, chunk",
       "fail SSE-4: expected `done`, last; got start, done, chunk",
-      expect.stringMatching(/^nonconformant: 2 must clauses broken \(SSE-5, SSE-4\), /),
+      expect.stringMatching(/^nonconformant: 2 must clauses broken by 1 cause \(SSE-5, SSE-4\), /),
       "",
     ]);
   });

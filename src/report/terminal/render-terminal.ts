@@ -39,7 +39,7 @@ export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
 }
 
 /**
- * @Renders a redacted report of a run or of load for the terminal, with the verdict as the last line.
+ * Renders a redacted report of a run or of load for the terminal, with the verdict as the last line.
  * @param evidence evidence of the run; `null` for a load report, and for a report without its evidence
  */
 export function renderTerminal(report: Report, evidence: RecordedMessages | null, options: TerminalOptions): string {
@@ -65,7 +65,7 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   ];
   return joinBlocks([
     fixFirstLines(report, style),
-    ...failureBlocks(fails, context, options),
+    ...failureBlocks(fails, causesToFix(report), context, options),
     ...errors.map((section) => sectionLines(section, style)),
     warningOrNoteLines(ofOutcome("warning"), style),
     warningOrNoteLines(ofOutcome("note"), style),
@@ -137,12 +137,16 @@ const maxFullFailures = 10;
 
 function failureBlocks(
   broken: readonly BrokenClause[],
+  causes: readonly FailureCause[],
   context: FailureContext,
   { folder = null }: TerminalOptions,
 ): string[][] {
   const { paint, width } = context;
   const shown = new Map<string, string>();
-  const full = broken.slice(0, maxFullFailures).map(({ group }) => failureLines(group, context, shown));
+  const full = broken.slice(0, maxFullFailures).map(({ group }) => {
+    const at = causes.findIndex((cause) => cause.broken.some((each) => each.group.clause === group.clause));
+    return failureLines(group, context, shown, at === -1 ? null : at + 1);
+  });
   const rest = broken.slice(maxFullFailures);
   if (rest.length === 0) return full;
   const where = folder === null ? "" : `; ${context.pathOf("report.json")} has them in full`;

@@ -60,13 +60,15 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
 }
 
 /** Returns the heading of a section; empty for most, because they are tables whose first row is a heading. */
-function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
+function headingLines({ name, title, lead, blocks }: Section, { paint, width }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
   if (name === "windows" || name === "streams" || name === "caveats") return [paint.bold(title)];
   const causes = blocks.flatMap((block) => (block.kind === "causes" ? block.causes : []));
   const skipped = sumOf(causes.map(({ findings }) => findings.length));
-  return skipped === 0 ? [] : [`${paint.bold(title)}: ${formatCount(skipped, "check")}`];
+  if (skipped === 0) return [];
+  const [advice] = lead === undefined ? [] : formatLabelled("  ", formatText(lead), width, paint.dim);
+  return [`${paint.bold(title)}: ${formatCount(skipped, "check")}`, ...(advice === undefined ? [] : [advice])];
 }
 
 interface IndentedStyle extends TerminalStyle {

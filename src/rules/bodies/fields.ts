@@ -91,6 +91,10 @@ function hasWrongParent(root: unknown, path: string): boolean {
   return false;
 }
 
+/** Formats a value of the wrong type. Quotation marks alone would not tell a reader that it is a string. */
+const formatWrongType = (value: unknown, type: FieldType): string =>
+  isString(value) && !type.includes("timestamp") ? `the string ${formatValue(value)}` : formatValue(value);
+
 /** Judges an object by one row of a field table. Returns `undefined` if the row does not apply. */
 function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   const found = valuesAt(root, row.path);
@@ -99,7 +103,7 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   for (const { name, value } of found) {
     const isLeftOut = !row.isRequired && (value === undefined || value === null);
     if (isLeftOut) continue;
-    if (!has(value)) return { expected: `\`${name}\`, ${called}`, actual: formatValue(value) };
+    if (!has(value)) return { expected: `\`${name}\`, ${called}`, actual: formatWrongType(value, row.type) };
     if (row.oneOf !== null && !row.oneOf.some((each) => each === value))
       return { expected: `\`${name}\`, one of ${row.oneOf.join(", ")}`, actual: formatValue(value) };
   }

@@ -51,7 +51,7 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
 }
 
 /**
- * @Compares a night with the history. A slow-down counts only if the second runs of the night confirm it.
+ * Compares a night with the history. A slow-down counts only if the second runs of the night confirm it.
  * @param all earlier nights, oldest first
  */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {

@@ -139,7 +139,7 @@ interface TimeStretch {
 }
 
 /**
- * @Creates a time axis on which a pause longer than `maxPause` takes only `shownPause`.
+ * Creates a time axis on which a pause longer than `maxPause` takes only `shownPause`.
  * @param units allowed distances between ticks, smallest first
  */
 export function timeAxisWithBreaks(

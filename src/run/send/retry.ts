@@ -1,8 +1,8 @@
 import { isGatewayStatus } from "../../base/http-status.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
+import type { Deadlines } from "../../wire/deadlines.ts";
 import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
-import type { SendOptions } from "./send-guard.ts";
 
 /** Whether the connection broke before the response was complete. Any network causes this occasionally. */
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
@@ -37,7 +37,14 @@ export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
 /** The options of a request that forbid sending it again. */
-type RetryOptions = Pick<SendOptions, "noRetry" | "unpaced" | "deadlines">;
+/** The options of a request that decide whether it may be sent again. */
+export interface RetryOptions {
+  /** Never sends the request again, for probes that count the effects of their requests. */
+  readonly noRetry?: true;
+  /** Sends at once, even if the key has no requests left. For probes that test limits, which provoke a 429. */
+  readonly unpaced?: boolean;
+  readonly deadlines?: Partial<Deadlines>;
+}
 
 /**
  * Whether a request may be sent again: a read, an invoke or a stream, unless its probe counts it or tests deadlines.

@@ -1,6 +1,5 @@
 import type { Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
 import type { KeyState } from "../../spec/dimensions.ts";
-import type { Deadlines } from "../../wire/deadlines.ts";
 import type { RunBounds } from "../plan/bounds.ts";
 import {
   ExecutionBudgetExhausted,
@@ -12,10 +11,10 @@ import {
 } from "../skip-reason.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import { queriesIn, type Recorder } from "./recorder.ts";
-import { isLostWithTarget, isUnreachable } from "./retry.ts";
+import { isLostWithTarget, isUnreachable, type RetryOptions } from "./retry.ts";
 import { createTimeoutPolicy, type TimeoutPolicy } from "./timeout-policy.ts";
 
-export interface SendOptions {
+export interface SendOptions extends RetryOptions {
   /** A body to send as JSON. */
   readonly json?: unknown;
   /** A body to send unchanged. */
@@ -26,17 +25,12 @@ export interface SendOptions {
   readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
   readonly authorization?: string | null;
-  /** Sends at once, even if the key has no requests left. For probes that test limits, which provoke a 429. */
-  readonly unpaced?: boolean;
   /** Takes the path as relative to the origin, and not to the base URL. */
   readonly fromOrigin?: boolean;
-  readonly deadlines?: Partial<Deadlines>;
   /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one. */
   readonly minHeadMs?: number;
   /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;
-  /** Never sends the request again, for probes that count the effects of their requests. */
-  readonly noRetry?: true;
   /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
 }

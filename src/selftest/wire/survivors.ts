@@ -58,6 +58,12 @@ const wireSurvivors: readonly Survivor[] = [
       "A run reaches every pair of properties of a request, and most triples, but not all: each that runs an agent costs an execution.",
   },
   {
+    mutation: "let a request pass with the * used up",
+    condition: "*",
+    reason:
+      "The document does not say whether requests that run no agent are limited, so an admitted one breaks nothing by itself.",
+  },
+  {
     mutation: "40* for 429 (*",
     condition: "*",
     reason:

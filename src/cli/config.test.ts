@@ -46,7 +46,7 @@ describe("conformance config", () => {
 
   it("ends with 1, and shows each breach with its clause, file, line and column", async () => {
     const { code, out } = await conformance(["config", "good.json", "wrong.yaml"]);
-    expect(out).toContain("FAIL  CFG-1  must");
+    expect(out).toContain("FAIL  CFG-1  cause 2 · must");
     expect(out).toMatch(/expected +version: a string\n +actual +1\n +where +wrong\.yaml:3:1\n/);
     expect(out).toMatch(/where +wrong\.yaml:8:3\n/);
     expect(out).toMatch(/also +expected env_vars\.DEBUG: a string; got a boolean, at wrong\.yaml:9:3\n/);

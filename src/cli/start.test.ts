@@ -24,7 +24,7 @@ const lightParts = [
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);
 /** Matches modules that format tables. Only commands that print a table may load them. */
 const tableModule =
-  /\/src\/report\/terminal\/table\.ts$|\/node_modules\/(cli-table3|string-width|strip-ansi|ansi-regex|is-fullwidth-code-point|emoji-regex)\//;
+  /\/src\/report\/(terminal\/section-lines|model\/section)\.ts$|\/node_modules\/(cli-table3|string-width|strip-ansi|ansi-regex|is-fullwidth-code-point|emoji-regex)\//;
 
 describe("a short command", () => {
   let folder: string;

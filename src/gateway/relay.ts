@@ -129,7 +129,18 @@ async function writeReshaped(
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** A response that is being sent to a client, and recorded. */
-export type OutgoingResponse = ReturnType<typeof openResponse>;
+export interface OutgoingResponse {
+  readonly head: (status: number, headers: readonly Header[]) => void;
+  readonly write: (bytes: Uint8Array | string) => void;
+  /** Sends the last bytes and ends the response. Takes the time of the end just before it writes them. */
+  readonly end: (last?: Uint8Array | string) => void;
+  /** Resets the connection without sending another byte. */
+  readonly reset: () => void;
+  /** Aborts when the client disconnects, or the response has ended. */
+  readonly closed: AbortSignal;
+  /** Returns the response so far, and when the client disconnected before its end; `null` if it did not. */
+  readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
+}
 
 /** Up to these bounds, the events of a stream are recorded one by one. */
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
@@ -137,7 +148,7 @@ const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 const resetByHarness = "the harness reset the connection";
 
 /** Wraps the response to a client's request, and records it. `now` returns milliseconds since the start of the run. */
-export function openResponse(response: ServerResponse, now: () => number) {
+export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
   const closing = new AbortController();
   const body = recordBody();
   let sentHead: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
@@ -167,7 +178,6 @@ export function openResponse(response: ServerResponse, now: () => number) {
   const write = (bytes: Uint8Array | string): void => {
     if (!closing.signal.aborted) response.write(record(bytes));
   };
-  /** Sends the last bytes and ends the response. Takes the time of the end just before it writes them. */
   const end = (last: Uint8Array | string = ""): void => {
     if (closing.signal.aborted) return;
     endMs ??= now();
@@ -175,7 +185,6 @@ export function openResponse(response: ServerResponse, now: () => number) {
     events?.end(endMs);
     response.end(raw);
   };
-  /** Resets the connection without sending another byte. */
   const reset = (): void => {
     resetMs = now();
     const { socket } = response;
@@ -183,7 +192,6 @@ export function openResponse(response: ServerResponse, now: () => number) {
     else socket.resetAndDestroy();
   };
 
-  /** Returns the response so far, and when the client disconnected before its end; `null` if it did not. */
   const recorded = (): { readonly answer: Exchange["answer"]; readonly leftMs: number | null } => {
     const lastMs = endMs ?? leftMs ?? resetMs ?? now();
     if (sentHead === null) {

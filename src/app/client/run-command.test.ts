@@ -26,6 +26,7 @@ const run = (source: string, options: Partial<CommandOptions> = {}) => {
 /** A command that starts a server, and says its port. The server ignores SIGTERM, and keeps the output open. */
 const startsServer = (rest: string): string => `
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 const code = 'process.on("SIGTERM", () => {}); const server = require("net").createServer().listen(0, "127.0.0.1", () => process.send(server.address().port));';
 const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
 child.once("message", (port) => {

@@ -59,6 +59,8 @@ const notInTranscript = new Set([
   "variant limits-told-last",
   // The agents of the reference server have shorter ids.
   "variant long-agent-ids-unrouted",
+  // No receiver of the transcript redirects.
+  "variant redirects-followed",
   // The addresses from which deliveries come are not in the transcript.
   "variant deliveries-from-three-addresses",
   // On a virtual clock the response time of a receiver is 0.

@@ -13,11 +13,11 @@ export const cutOffMark = ", its last character cut off";
 export const partMark = ", in part or changed";
 
 /** The prefix of every secret that the harness generates. By itself it is no leak. */
-export const generatedPrefix = "conformance-";
+export const generatedSecretPrefix = "conformance-";
 
 /** Generates a webhook secret without eight digits in a row, so that no number counts as a part of it. */
 export const generateSecret = (): string =>
-  generatedPrefix +
+  generatedSecretPrefix +
   crypto
     .randomUUID()
     .replaceAll("-", "")
@@ -41,7 +41,7 @@ const minEncodedLength = 6;
 
 /** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a longer text. */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
-  const prefixLength = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
+  const prefixLength = value.startsWith(generatedSecretPrefix) ? generatedSecretPrefix.length : 0;
   const plain: SecretEncoding = { name, text: value, isPlain: true, prefixLength };
   if (value.length < minEncodedLength) return [plain];
   const bytes = Buffer.from(value, "utf8");

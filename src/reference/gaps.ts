@@ -249,7 +249,7 @@ export const gaps: readonly Gap[] = [
     .otherwise(),
 ];
 
-/** Writes `docs/gaps.md`. */
+/** Returns the text of `docs/gaps.md`. */
 export function gapsDocument(): string {
   const rows = gaps.map(({ clauses, open, chosen, otherwise }) => {
     const names = otherwise.map((name) => `\`${name}\``).join(", ");

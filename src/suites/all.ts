@@ -51,7 +51,7 @@ import {
 } from "./stream/probes.ts";
 import { resumedLate } from "./stream/late-parameters.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
-import { callRelations } from "./relations/calls.ts";
+import { agentCallChecks } from "./relations/calls.ts";
 import { relationsOfCounts } from "./relations/counts.ts";
 import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
 import { identityRelations } from "./relations/identities.ts";
@@ -59,7 +59,7 @@ import { unknownPathRequested } from "./requests/probes.ts";
 
 /** Every check that compares two messages of a run, except those in `deliveries/retry-checks.ts`. */
 export const relations: readonly Check[] = [
-  ...callRelations,
+  ...agentCallChecks,
   ...relationsOfCounts,
   ...deliveryRelations,
   streamTimesCheck,

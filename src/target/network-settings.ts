@@ -35,7 +35,7 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The source of network settings: flags or a target file. `nameOf` returns the name of a setting for messages. */
-export interface NetworkSource {
+export interface NetworkSettingsSource {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
@@ -43,7 +43,7 @@ export interface NetworkSource {
 /** Reads proxy and certificates. Without a proxy in the settings, HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold. */
 export function readNetwork(
   settings: NetworkSettings,
-  { nameOf, folder }: NetworkSource,
+  { nameOf, folder }: NetworkSettingsSource,
   environment: EnvironmentVariables,
 ): Network {
   const pathOf = (part: "ca" | "clientCert" | "clientKey"): string | null => {

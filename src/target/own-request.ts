@@ -65,7 +65,7 @@ function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   return [{ at: found.at, removed: found.token.length, inserted }];
 }
 
-/** Inserts fields that an object lacks, also in objects that both have. What the harness sends stays. */
+/** Returns edits that insert the fields of `own` which `sent` lacks, also in nested objects. Fields of `sent` stay. */
 function missingFields(text: string, open: number, sent: Fields, own: Fields): Edit[] {
   const members = membersAt(text, open);
   const nested = Object.entries(own).flatMap(([name, value]) => {

@@ -10,7 +10,7 @@ import { clockOverHttp, secretsOfCall, triggerOverHttp, unusedKeysOverHttp } fro
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./target-file-schema.ts";
 import {
   type EnvironmentVariables,
-  type NetworkSource,
+  type NetworkSettingsSource,
   readNetwork,
   type NetworkSettings,
   secretsOfNetwork,
@@ -47,7 +47,7 @@ export function readTargetFile(
 /** Network settings from flags, which take precedence over those of a target file. */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
-  readonly nameOf: NetworkSource["nameOf"];
+  readonly nameOf: NetworkSettingsSource["nameOf"];
 }
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
@@ -76,7 +76,7 @@ export function targetFromObject(
 /** Combines the network settings of a target file with those of flags, which take precedence. */
 function mergeNetworks(
   file: NetworkSettings,
-  own: NetworkSource,
+  own: NetworkSettingsSource,
   flags: NetworkFlags,
   environment: EnvironmentVariables,
 ): Network {

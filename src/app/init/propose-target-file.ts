@@ -40,7 +40,7 @@ export interface ChosenAgents {
 }
 
 /** Roles that an agent plays on a certain query. `agent`: whether the answering or the streaming agent gets it. */
-export const promptRoles = {
+export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
   slowStreaming: { agent: "streaming", behaviour: "streams for some seconds" },
@@ -48,15 +48,15 @@ export const promptRoles = {
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
 /** Queries from the user, by role: each makes an agent play that role. */
-export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
+export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
 /** Paths of the batch and operation endpoints. Only the user knows them, because the document does not define them. */
-export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
+export type UserGivenPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 export interface AnswersAfterDiscovery {
   readonly agents: ChosenAgents;
-  readonly prompts: KnownPrompts;
-  readonly paths: KnownPaths;
+  readonly prompts: KnownQueries;
+  readonly paths: UserGivenPaths;
   readonly tier: string | null;
   /** The parts of the target file that use the target's test control. Empty if it has none. */
   readonly control: ControlParts;
@@ -103,9 +103,9 @@ export function proposeTargetFile(
   };
 }
 
-function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable<ParsedTargetFile["agents"]> {
-  const roles = Object.entries(promptRoles).flatMap(([role, { agent: wanted }]) => {
-    const query = prompts[role as keyof typeof promptRoles];
+function rolesByPrompt(prompts: KnownQueries, chosen: ChosenAgents): NonNullable<ParsedTargetFile["agents"]> {
+  const roles = Object.entries(queryRoles).flatMap(([role, { agent: wanted }]) => {
+    const query = prompts[role as keyof typeof queryRoles];
     const agent = chosen[wanted] ?? chosen.answering;
     return query === undefined || agent === null ? [] : [[role, { agent, body: { query } }]];
   });

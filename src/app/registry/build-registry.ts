@@ -1,7 +1,7 @@
 import { readFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, dirname } from "node:path";
 
-import { type Registry, pathsOf, standingOf } from "../../report/registry/entry.ts";
+import { type Registry, pathsOf, reasonsNotCurrent } from "../../report/registry/entry.ts";
 import { findStatements, type RegistryProblem, type FoundVendor } from "./find-statements.ts";
 import { verifyStatements, type VerifyingOptions, type VerifiedStatement } from "./verify-statements.ts";
 import { feedFileName, renderRegistryFeed, feedGenerator } from "../../report/registry/feed.ts";
@@ -60,7 +60,7 @@ function statementFiles({ found, entry }: VerifiedStatement, now: Date): SiteFil
   const { statement, signature } = entry;
   return [
     copyOf(found.file, path),
-    { path: page, content: () => renderStatementPage(statement, signature, standingOf(entry, now)) },
+    { path: page, content: () => renderStatementPage(statement, signature, reasonsNotCurrent(entry, now)) },
   ];
 }
 

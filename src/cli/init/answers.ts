@@ -5,9 +5,9 @@ import type { ControlParts } from "../../app/init/detect-control.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
 import {
   type ChosenAgents,
-  type KnownPaths,
-  type KnownPrompts,
-  promptRoles,
+  type UserGivenPaths,
+  type KnownQueries,
+  queryRoles,
   suggestAgents,
   type AnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
@@ -250,7 +250,7 @@ export async function askPrompts(
   flags: InitFlags,
   chosen: ChosenAgents,
   prompter: Prompter | null,
-): Promise<KnownPrompts> {
+): Promise<KnownQueries> {
   const known: Record<string, string | undefined> = {
     failing: flags.failingPrompt,
     slow: flags.slowPrompt,
@@ -258,7 +258,7 @@ export async function askPrompts(
     failingInStream: flags.failingStreamPrompt,
   };
   if (prompter !== null && flags.yes !== true && chosen.answering !== null)
-    for (const [role, { behaviour }] of Object.entries(promptRoles))
+    for (const [role, { behaviour }] of Object.entries(queryRoles))
       known[role] ??= (await askOptional(`A query with which an agent ${behaviour}`, prompter)) ?? undefined;
   return Object.fromEntries(Object.entries(known).filter(([, query]) => query !== undefined));
 }
@@ -266,10 +266,10 @@ export async function askPrompts(
 const pathQuestions = {
   batch: "Path that takes a batch, below the base URL, such as /agents/{agent_id}/batch",
   operation: "Path that starts a long-running operation with the body of an invoke",
-} as const satisfies Record<keyof KnownPaths, string>;
+} as const satisfies Record<keyof UserGivenPaths, string>;
 
 /** Asks for the paths of batch and operation requests, which the document does not define. */
-export async function askPaths(flags: InitFlags, prompter: Prompter | null): Promise<KnownPaths> {
+export async function askPaths(flags: InitFlags, prompter: Prompter | null): Promise<UserGivenPaths> {
   const known: Record<string, string | undefined> = { batch: flags.batchPath, operation: flags.operationPath };
   if (prompter !== null && flags.yes !== true)
     for (const [name, question] of Object.entries(pathQuestions))

@@ -164,7 +164,7 @@ export const dayOf = (iso: string): string => iso.slice(0, 10);
 const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): string =>
   `${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
-export const formatShift = (shift: ReportedLatencyShift): string =>
+export const formatLatencyShift = (shift: ReportedLatencyShift): string =>
   `load ${formatLoad(shift)}: ${formatMetricShift(shift)}`;
 
 /** Groups latency changes by load trial, because one slow-down shows in several metrics of a trial. */
@@ -176,5 +176,5 @@ export const groupByLoad = (
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map((each) => `, ${formatMetricShift(each)}`);
   const since = [first, ...rest].map((each) => each.since).toSorted()[0] ?? first.since;
-  return `${formatShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
+  return `${formatLatencyShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
 }

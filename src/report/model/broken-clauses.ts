@@ -93,7 +93,7 @@ function probableCauseKey({ group }: BrokenClause): string {
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
-  // Clauses broken in another way have the same cause if the same exchange shows them.
+  // In all other cases, clauses have the same cause if their findings begin with the same exchange.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 

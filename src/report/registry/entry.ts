@@ -43,10 +43,10 @@ export const pathsOf = ({ folder, version }: Pick<RegistryEntry, "folder" | "ver
 export const isExpired = ({ expires }: RegistryEntry, now: Date): boolean => now.getTime() >= Date.parse(expires);
 
 /** Whether a reader may rely on an entry: it has not expired, and no newer statement is there. */
-export const isCurrent = (entry: RegistryEntry, now: Date): boolean => standingOf(entry, now).length === 0;
+export const isCurrent = (entry: RegistryEntry, now: Date): boolean => reasonsNotCurrent(entry, now).length === 0;
 
 /** Returns a sentence for each reason why an entry no longer counts. */
-export function standingOf(entry: RegistryEntry, now: Date): string[] {
+export function reasonsNotCurrent(entry: RegistryEntry, now: Date): string[] {
   const { supersededBy, newer, expires } = entry;
   return [
     ...(isExpired(entry, now) ? [`expired on ${expires.slice(0, 10)}`] : []),

@@ -14,7 +14,7 @@ import {
   profilesOf,
   type Registry,
   type RegistryEntry,
-  standingOf,
+  reasonsNotCurrent,
   tiersOf,
 } from "./entry.ts";
 import { feedFileName } from "./feed.ts";
@@ -110,7 +110,7 @@ const whatOf = ({ statement: { kind, party = "server", target } }: RegistryEntry
 
 function verdictCell(entry: RegistryEntry, now: Date): Html {
   const { verdict } = entry.statement;
-  const reasons = standingOf(entry, now);
+  const reasons = reasonsNotCurrent(entry, now);
   const isOver = !isCurrent(entry, now);
   const mark = html`<span class="badge${isOver ? "" : ` ${verdictTexts[verdict].tone}`}"
     >${isOver ? `was ${verdict}` : `${verdictMarks[verdict]} ${verdict}`}</span

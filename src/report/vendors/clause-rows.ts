@@ -180,7 +180,7 @@ const differsFrom =
   (other: ObservedText): boolean =>
     one.instance === other.instance && one.text !== other.text && !isEquivalentText(one.text, other.text);
 
-/** Returns what was observed of a vendor, with the tier. */
+/** Returns the text of each finding of a vendor, with its tier, if any. Leaves out findings without an observation. */
 const observedTexts = (findings: readonly ReportFinding[], textOf: DescribeFinding): ObservedText[] =>
   findings.flatMap((finding) => {
     const text = sanitizeLine(textOf(finding) ?? "", maxTextCharacters);

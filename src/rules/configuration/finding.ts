@@ -24,7 +24,7 @@ const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["webhooks", "CFG-10"],
 ];
 
-/** Returns the clause for a value of the file. Paths without a row belong to CFG-1 (the fields of the file itself). */
+/** Returns the clause for the value at a path of the file. Paths that no pattern matches belong to CFG-1. */
 export function clauseAt(path: ValuePath): FileClause {
   const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
   return found === undefined ? "CFG-1" : found[1];

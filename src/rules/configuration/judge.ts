@@ -51,7 +51,7 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
   one.length === other.length && one.every((step, at) => step === other[at]);
 
 function breachOf(issue: z.core.$ZodIssue): Breach {
-  // For an invalid name in an object, zod puts the issue itself inside the issue that it reports.
+  // If a key of an object is invalid, the issue of zod only says so. An inner issue says what is wrong with the key.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : formatIssueValue(issue);
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };

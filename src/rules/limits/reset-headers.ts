@@ -132,7 +132,7 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 /** How far the `Date` header of a busy server or a proxy may lag. */
 const maxLagSeconds = 7;
 
-/** Whether the headers' time is a few seconds ahead of `Date`, which may lag, on a test clock far from the client's. */
+/** Whether `Date` may lag: it is a few seconds behind the time in the reset headers, and our clock cannot decide. */
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null) return false;

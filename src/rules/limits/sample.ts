@@ -24,9 +24,11 @@ export interface RequestSample extends RateLimitInfo {
 
 /** A sample from a run that may advance the target's clock. */
 export interface Sample extends RequestSample {
-  /** How far the run had advanced the target's clock when it sent the request; then at the head and the end. */
+  /** How far the run had advanced the target's clock, in ms, when it sent the request. */
   readonly sentClockMs: number;
+  /** How far the run had advanced it when the head of the response arrived. */
   readonly headClockMs: number;
+  /** How far the run had advanced it when the response had ended. */
   readonly endClockMs: number;
   /** The requirement set of the probe that sent the request, if later than 1.0. */
   readonly since?: string;

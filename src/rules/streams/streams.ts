@@ -99,7 +99,7 @@ export const eventNames: StreamRule = {
   },
 };
 
-export const startFirst: StreamRule = {
+export const startIsFirst: StreamRule = {
   clause: "SSE-4",
   expected: "`start` first, and once",
   judge: onlyKnownNames(({ sequence, isOver }) => {
@@ -139,4 +139,4 @@ function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }
 
-export const streamRules: readonly StreamRule[] = [eventNames, startFirst, oneEnd, chunksBetween];
+export const streamRules: readonly StreamRule[] = [eventNames, startIsFirst, oneEnd, chunksBetween];

@@ -95,7 +95,7 @@ function reportIfWider(
 
 const isBroken = ({ kind }: Judgement["finding"]): boolean => kind === "breach" || kind === "error";
 
-/** Returns the checks that a check repeats, the latest first. */
+/** Returns the checks of earlier requirement sets that a check repeats, the newest set first. */
 const repeatedChecks = ({ widens }: Check): Check[] =>
   widens === undefined ? [] : [widens, ...repeatedChecks(widens)];
 

@@ -109,7 +109,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Probes with the main key and another key that a later probe uses up, after which they would have to wait.
+  // Whether a probe uses the main key and also a key that a later probe uses up. After that, it would have to wait.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];

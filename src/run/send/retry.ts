@@ -36,7 +36,6 @@ export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** The options of a request that forbid sending it again. */
 /** The options of a request that decide whether it may be sent again. */
 export interface RetryOptions {
   /** Never sends the request again, for probes that count the effects of their requests. */

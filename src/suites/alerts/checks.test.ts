@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import { type AlertCrossed, alertIdOf, requestsAbove, thresholdAbove } from "./probes.ts";
+import { type AlertCrossingEvidence, alertIdOf, requestsAbove, thresholdAbove } from "./probes.ts";
 import { alerts } from "./checks.ts";
 import { exchange, unanswered } from "../testing/exchange.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
@@ -26,7 +26,7 @@ const message = (json: object): Delivery => ({
 
 const created = (status: number, json: unknown = { alert_id: "al-1" }) => exchange({ path: "/alerts", status, json });
 
-const crossed = (changed: Partial<AlertCrossed> = {}): AlertCrossed => ({
+const crossed = (changed: Partial<AlertCrossingEvidence> = {}): AlertCrossingEvidence => ({
   created: created(201),
   threshold: 3,
   crossing: { kind: "crossed", fromPercent: 2.1, toPercent: 3.4 },
@@ -49,7 +49,7 @@ describe("usage alerts", () => {
     expect(judged(alerts, "ALR-1", crossed({ created: answer }))).toBe(expected);
   });
 
-  it.each<[string, Partial<AlertCrossed>, string]>([
+  it.each<[string, Partial<AlertCrossingEvidence>, string]>([
     ["fires", {}, "holds"],
     ["stays silent", { after: [] }, "breach"],
     ["was waited for too shortly", { after: [], waitedMs: 10_000 }, "unproven"],

@@ -5,7 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { needsMoreTime, need, type SkipCause } from "../../run/skip-reason.ts";
-import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
+import { type AlertCrossingEvidence, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
 import {
   describeResponse,
@@ -98,7 +98,7 @@ export const alerts = suite("Usage alerts", [
       ...before,
     );
   }),
-  observe("ALR-4", alertCrossed, ({ before, after }: AlertCrossed) => {
+  observe("ALR-4", alertCrossed, ({ before, after }: AlertCrossingEvidence) => {
     const [message] = after.length > 0 ? after : before;
     return message === undefined ? unproven("no message reached the receiver") : observed(describeMessage(message));
   }),

@@ -24,7 +24,7 @@ export type Crossing =
   | { readonly kind: "not crossed"; readonly reason: string }
   | { readonly kind: "out of time" };
 
-export interface AlertCrossed {
+export interface AlertCrossingEvidence {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
@@ -55,7 +55,7 @@ export const alertCrossed = probe(
     keys: (target) => keysByCost(target, () => false).slice(0, 1),
     creates: { alerts: 1 },
   },
-  async (context): Promise<AlertCrossed> => {
+  async (context): Promise<AlertCrossingEvidence> => {
     const { given, time } = context;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = context.client.as(alertKey(context));

@@ -152,7 +152,7 @@ function createSigner(
       text === undefined ? undefined : client.bodyToSend(path, text);
     const body = asSent(signing.body);
     const headers = (): Header[] => {
-      const seconds = Math.floor(targetSeconds(context));
+      const seconds = Math.floor(targetUnixSeconds(context));
       const timestamp = signing.seconds?.(seconds) ?? String(seconds);
       const request: SignableRequest = {
         method,
@@ -173,7 +173,7 @@ function createSigner(
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
 /** Returns the target's time in Unix seconds, by an earlier response: the clocks of the two machines may differ. */
-export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
+export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, takes the latest response: a restarted server may have set its test clock back.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
   const date = timeOf(latest);

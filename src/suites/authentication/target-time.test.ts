@@ -6,7 +6,7 @@ import { noOutages } from "../../run/send/outages.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { exchange } from "../testing/exchange.ts";
-import { targetSeconds } from "./signing.ts";
+import { targetUnixSeconds } from "./signing.ts";
 
 const dated = (date: string): Exchange => exchange({ headers: [["Date", date]] });
 const usage = dated("Wed, 04 Mar 2026 05:30:00 GMT");
@@ -20,6 +20,6 @@ it.each([
   for (const each of [usage, restarted]) recorder.record(each, sampleOf(each, 0, 0));
   const time = startRunClock({ clock: null, maxWaitMs: 0, signal: new AbortController().signal });
   const discovery = { listing: usage, usage, health: [], invoked: null };
-  const seconds = targetSeconds({ discovery, recorder, time, outages: { ...noOutages, count: () => outages } });
+  const seconds = targetUnixSeconds({ discovery, recorder, time, outages: { ...noOutages, count: () => outages } });
   expect(new Date(seconds * 1000).getUTCHours()).toBe(hour);
 });

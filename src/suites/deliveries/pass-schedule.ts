@@ -184,12 +184,15 @@ const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyM
 const timerLagMs = 1000;
 /** Real time to wait for a due attempt, as a multiple of `settleMs`. */
 const dueSettles = 4;
-/** Real time to wait at a stop where no attempt is due, as a multiple of the sender's longest delay so far. */
-const earlyPolls = 3;
+/**
+ * Real time to wait after an advance of the test clock to an instant at which no attempt is due, as a multiple of the
+ * longest real time that a due attempt took to arrive.
+ */
+const queueTimeFactor = 3;
 
 /** Returns the real time to wait for a sender that polls its queue; 0 for one that uses timers. */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
-  queuedMs > 0 ? Math.max(dueSettles * settleMs, earlyPolls * queuedMs) : 0;
+  queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
 /** Returns the offset of the test clock when attempt `at` arrived; -1 is the last attempt. */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

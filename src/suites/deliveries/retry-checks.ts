@@ -57,7 +57,7 @@ const judgeAttemptsTo =
     return first === undefined ? noDelivery : judge(evidence, first, retries);
   };
 
-/** Creates a judge of whether the target sends an event again after a first reply, which findings call `failure`. */
+/** Creates a judge of whether the target sends an event again after a failed attempt. `failure` names the failure in findings. */
 const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();

@@ -45,7 +45,7 @@ const scripts = {
   gone: [status(410), status(204)],
   /** Accepts every attempt with 299, a success without a registered name. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** Accepts every attempt with headers that mean something in other responses, such as `Retry-After`. */
+  /** Replies 200 to every attempt. The replies have headers, such as `Retry-After`, that must not cause another attempt. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],

@@ -45,7 +45,7 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
   });
 }
 
-/** Whether the addresses may be those of a tunnel, proxy or NAT. One listed address shows that they are not. */
+/** Whether deliveries may come from a tunnel, proxy or NAT, and not from the sender. An address of the target file shows that they do not. */
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;
   if (found.some(({ subject }) => subject.isPublished)) return false;

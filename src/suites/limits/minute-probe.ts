@@ -125,8 +125,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Without a test clock, requests of earlier probes count in this minute as well. If they explain an early refusal,
-  // the burst is not repeated.
+  // Whether the target refused too early, so that the burst is repeated after a pause. Without a test clock, requests
+  // of earlier probes also count in this minute, and may explain the refusal.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&

@@ -51,7 +51,7 @@ const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
-/** Invokes with the partner key (`partner`), between two invokes with the spare key. */
+/** Exchanges of invokes: two with the spare key (`before`, `after`), and between them some with the partner key. */
 export interface PartnerUse {
   readonly before: Exchange;
   readonly partner: readonly Exchange[];

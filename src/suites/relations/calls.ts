@@ -160,4 +160,4 @@ const severalSessions = check(
   { as: "several sessions", since: "1.1" },
 );
 
-export const callRelations = [...sharedRules, successWithoutError, degradedAnswers, severalSessions];
+export const agentCallChecks = [...sharedRules, successWithoutError, degradedAnswers, severalSessions];

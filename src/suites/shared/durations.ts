@@ -69,8 +69,9 @@ const maxStreamExtraSeconds = 2;
 const maxDoneFactor = 100;
 
 /**
- * Returns a mismatch if a delivery reports a far longer duration than the stream's `done` event. Without a usable
- * `done`, compares with the time that the stream took. Both may describe an earlier execution, sent again.
+ * Returns a mismatch if a delivery reports a far longer duration than the stream took. Compares with the `done` event,
+ * if usable, because a server may send a stored stream again: its delivery and `done` then report the earlier, longer
+ * execution.
  */
 export function streamTimeMismatch(
   seconds: number,

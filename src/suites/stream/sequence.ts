@@ -3,7 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../rules/streams/streams.ts";
+import { eventNames, isKnownName, oneEnd, startIsFirst, type StreamRule } from "../../rules/streams/streams.ts";
 import { unitMismatch } from "../shared/durations.ts";
 import { fieldMatrix } from "../shared/cases.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
@@ -128,7 +128,7 @@ export const sequenceChecks = [
     }
     return holds();
   }),
-  check("SSE-4", streams, judgeByRule(startFirst, describeSequence)),
+  check("SSE-4", streams, judgeByRule(startIsFirst, describeSequence)),
   check(
     "SSE-5",
     streams,

@@ -1,7 +1,13 @@
 import { capacityFor, type Bucket, type Fit } from "./models.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
-import { requestsInFirst, type Tally, type Instants, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
+import {
+  requestsAtFirstInstants,
+  type Tally,
+  type Instants,
+  type TimedRefusal,
+  type AdmissionTimeline,
+} from "./timeline.ts";
 
 /** Tolerance, in tokens, for rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
@@ -33,9 +39,12 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   let max = 0;
   let begun = 0;
   latest.values.forEach((endMs, index) => {
-    const ended = requestsInFirst(latest, index + 1);
-    for (; begun < earliest.values.length && requestsInFirst(earliest, begun) < ended; begun += 1)
-      minBefore = Math.min(minBefore, requestsInFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
+    const ended = requestsAtFirstInstants(latest, index + 1);
+    for (; begun < earliest.values.length && requestsAtFirstInstants(earliest, begun) < ended; begun += 1)
+      minBefore = Math.min(
+        minBefore,
+        requestsAtFirstInstants(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0),
+      );
     max = Math.max(max, ended - refillPerMs * endMs - minBefore);
   });
   return max;
@@ -51,7 +60,7 @@ function unspentRefills(timeline: AdmissionTimeline, refillPerMs: number): Unspe
   const begins = timeline.counted.latest;
   let max = -Infinity;
   const maxUpTo = begins.values.map((ms, index) => {
-    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsInFirst(begins, index));
+    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsAtFirstInstants(begins, index));
     return max;
   });
   return { begins, maxUpTo };
@@ -66,7 +75,7 @@ function isExplained(
 ): boolean {
   if (reportsLongerWait(refusal, refillPerMs)) return false;
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
-  const atOnce = refusal.countedBefore - requestsInFirst(unspent.begins, closed);
+  const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
   // At one instant nothing is refilled or rounded, so a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;

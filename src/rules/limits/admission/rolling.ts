@@ -3,7 +3,7 @@ import type { CountedSpan, Span } from "./history.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import {
   requestsBefore,
-  requestsInFirst,
+  requestsAtFirstInstants,
   tallyOf,
   createRankLookup,
   type Instants,
@@ -38,7 +38,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
-  const all = requestsInFirst(earliest, earliest.values.length);
+  const all = requestsAtFirstInstants(earliest, earliest.values.length);
   let spacing = 0;
   for (let rank = 0; rank < all;) {
     const own = earliestAt(rank);
@@ -46,7 +46,10 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
     const spacedMs = rank < limit ? -Infinity : (chosen[spacing] ?? 0) + windowMs;
     const chosenMs = Math.max(earliest.values[own] ?? 0, spacedMs);
     if (chosenMs > (latest.values[latestAt(rank)] ?? 0)) return false;
-    rank = Math.min(requestsInFirst(earliest, own + 1), limit + (rank < limit ? 0 : (upToRank[spacing] ?? Infinity)));
+    rank = Math.min(
+      requestsAtFirstInstants(earliest, own + 1),
+      limit + (rank < limit ? 0 : (upToRank[spacing] ?? Infinity)),
+    );
     chosen.push(chosenMs);
     upToRank.push(rank);
   }
@@ -66,7 +69,7 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
   let ended = 0;
   for (const { fromMs, count } of sharp) {
     while ((latest.values[ended] ?? Infinity) < fromMs + windowMs) ended += 1;
-    max = Math.max(max, requestsInFirst(latest, ended) - begun);
+    max = Math.max(max, requestsAtFirstInstants(latest, ended) - begun);
     begun += count;
   }
   return max;
@@ -103,7 +106,7 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   for (const gap of gapsIn(counted, unknownUseUntilMs)) {
     const first = countUpTo(starts.values, gap.fromMs + windowMs);
     const end = countBelow(starts.values, gap.toMs + windowMs);
-    if (requestsInFirst(starts, end) - requestsInFirst(starts, first) <= min) continue;
+    if (requestsAtFirstInstants(starts, end) - requestsAtFirstInstants(starts, first) <= min) continue;
     const inside = admitted.slice(first, end).filter(({ toMs }) => toMs < gap.toMs + windowMs);
     min = Math.max(min, maxInHalfOpenWindow(inside, windowMs));
   }
@@ -115,7 +118,8 @@ function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);
   for (let at = 0; at <= earliest.values.length; at += 1) {
-    const endedMs = at === 0 ? -Infinity : (latest.values[latestAt(requestsInFirst(earliest, at) - 1)] ?? -Infinity);
+    const endedMs =
+      at === 0 ? -Infinity : (latest.values[latestAt(requestsAtFirstInstants(earliest, at) - 1)] ?? -Infinity);
     const fromMs = Math.max(unseenUntilMs, endedMs);
     const toMs = earliest.values[at] ?? Infinity;
     if (fromMs < toMs) gap.push({ fromMs, toMs });

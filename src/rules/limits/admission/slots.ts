@@ -1,6 +1,6 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
 import { countUpTo } from "../../../base/sorted.ts";
-import { requestsBefore, requestsInFirst, tallyOf, requestsUpTo } from "./timeline.ts";
+import { requestsBefore, requestsAtFirstInstants, tallyOf, requestsUpTo } from "./timeline.ts";
 
 /** Returns the maximum number of concurrency slots that were certainly held at the same time, and that time. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
@@ -11,7 +11,7 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   let max = { count: 0, atMs: 0 };
   starts.values.forEach((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) <= startMs) ended += 1;
-    const count = requestsInFirst(starts, index + 1) - requestsInFirst(ends, ended);
+    const count = requestsAtFirstInstants(starts, index + 1) - requestsAtFirstInstants(ends, ended);
     if (count > max.count) max = { count, atMs: startMs };
   });
   return max;
@@ -42,7 +42,7 @@ export function createSlotTest(
   let ended = 0;
   const heldAt = starts.values.map((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) < startMs) ended += 1;
-    return requestsInFirst(starts, index + 1) - requestsInFirst(ends, ended);
+    return requestsAtFirstInstants(starts, index + 1) - requestsAtFirstInstants(ends, ended);
   });
   const blocks = blockMaxima(heldAt);
   return (refusal) => {

@@ -114,8 +114,8 @@ export const requestsBefore = ({ values, before }: Tally, bound: number): number
 /** Returns the number of requests at instants up to and including `bound`. */
 export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-/** Returns the number of requests for which the first `values` instants stand together. */
-export const requestsInFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
+/** Returns the number of requests at the first `values` instants. */
+export const requestsAtFirstInstants = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
 /** Returns a function that finds the index in `values` of the request with a rank. Ranks must ascend. */
 export function createRankLookup({ before }: Tally): (rank: number) => number {

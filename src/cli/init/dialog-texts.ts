@@ -108,6 +108,6 @@ const labelWidth = 14;
 const rowsFor =
   (width: number, paint: Paint) =>
   (label: string, text: string): string[] =>
-    formatLabelled(`  ${label.padEnd(labelWidth)}`, sanitizeLine(text, 600), width, paint.dim);
+    formatLabelled(`  ${`${label} `.padEnd(labelWidth)}`, sanitizeLine(text, 600), width, paint.dim);
 
 const linesBlock = (lines: readonly string[]): string => `${lines.join("\n")}\n\n`;

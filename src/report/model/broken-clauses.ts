@@ -176,7 +176,7 @@ const impactsByPrefix: ReadonlyMap<string, string> = new Map(
     ERR: "Clients decide by status, code and body whether to retry, to repair the request or to give up.",
     KEY: "Customers hand out restricted keys and trust that these cannot do more.",
     LIM: "Customers pay for this allowance, and it protects other customers.",
-    HDR: "Clients pace themselves by these headers. Wrong headers make them send too much or wait for nothing.",
+    HDR: "Clients pace themselves by these headers. Without the right ones, they send too much or wait for nothing.",
     HOOK: "Receivers drop, duplicate or distrust deliveries that are not as published.",
     WHK: "Without a working webhook a customer does not learn what its agents did.",
     HLT: "Monitors and load balancers take agents in and out of service by this response.",

@@ -22,20 +22,22 @@ export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] 
     return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
   });
 
-/** Returns a fact for each thing that a run found out about rate limits, such as the limits that were kept. */
+/** Returns a fact for each result: it lists the rate limits with this result. */
 export const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
   groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
 
-/** Describes what was found out about a rate limit, such as `exceeded by at most 10 %`. */
+/** Describes the result for a rate limit, such as `exceeded by at most 10 %`. */
 export function limitResult(limit: ProvenLimit): string {
   if (limit.kind !== "exceeded") return limit.kind;
-  return limit.excessPercent === null ? "exceeded by far" : `exceeded by at most ${limit.excessPercent} %`;
+  return limit.excessPercent === null
+    ? "exceeded by an unknown amount"
+    : `exceeded by at most ${limit.excessPercent} %`;
 }
 
 /** Lists windows by tier, such as `free (minute, hour), pro (minute)`. */
-function tiersText(limits: readonly ProvenLimit[]): Text {
-  const tiers = [...Map.groupBy(limits, ({ tier }) => tier)].map(
-    ([tier, those]) => text`${outside(tier, 40)} (${own(those.map(({ window }) => window).join(", "))})`,
+const tiersText = (limits: readonly ProvenLimit[]): Text =>
+  joinTexts(
+    groupsBy(limits, ({ tier }) => tier).map(
+      (those) => text`${outside(those[0].tier, 40)} (${own(those.map(({ window }) => window).join(", "))})`,
+    ),
   );
-  return joinTexts(tiers);
-}

@@ -194,7 +194,7 @@ const limitSchema = z
         .number()
         .positive()
         .nullable()
-        .describe("At most, in percent of the published number; null: by more than can be told."),
+        .describe("At most, in percent of the published number; null: unknown."),
     }),
   ])
   .describe(

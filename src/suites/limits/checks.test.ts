@@ -4,6 +4,7 @@ import type { Exchange, Header } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import type { HourExhausted } from "./hour-probe.ts";
+import { excessPercentOf } from "./key-history.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 import type { MinuteExhausted } from "./minute-probe.ts";
 import { limits } from "./checks.ts";
@@ -109,6 +110,16 @@ describe("a minute's allowance", () => {
     ["LIM-16", "ten and a refusal", minute(), "observed"],
   ])("%s, %s", (id, _, use, kind) => {
     expect(judged(limits, id, use)).toBe(kind);
+  });
+});
+
+describe("the excess of a minute's allowance", () => {
+  it.each<[string, MinuteExhausted, number | null]>([
+    ["is the smallest tried one with which two windows that meet admit as many", many, 50],
+    ["is unknown for a breach of another kind", nine, null],
+    ["is unknown without a breach", minute(), null],
+  ])("%s", (_, use, percent) => {
+    expect(excessPercentOf(use, "minute")).toBe(percent);
   });
 });
 

@@ -133,9 +133,11 @@ const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as con
 
 /**
  * Returns by how much a target exceeds a limit, in percent of the published number: the smallest tried excess with
- * which some limiter that the document allows explains the history. Returns `null` if none does.
+ * which the target no longer admits too many. Returns `null` if it is unknown: none suffices, or the history breaks
+ * the limits in another way, such as by responses that no limiter explains together.
  */
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
+  if (!provesExcess(use, name)) return null;
   const number = name === "hour" ? "perHour" : "perMinute";
   const raisedBy = (percent: number): RunKeyHistory => ({
     ...use,

@@ -4,7 +4,7 @@ import type { ChecksShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
 import type { SkipGroup, OpenQuestion } from "../../app/plan/skipped-checks.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { formatDuration } from "../../base/duration.ts";
-import { formatNumber } from "../../base/numbers.ts";
+import { formatNumber, wholePercent } from "../../base/numbers.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
@@ -168,8 +168,7 @@ function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares
   }));
 }
 
-/** Formats a share of a total as whole percent. Rounds down, so that only the whole total is 100 %. */
-const percent = (part: number, total: number): string => `${Math.floor((100 * part) / Math.max(1, total))} %`;
+const percent = (part: number, total: number): string => `${wholePercent(part, total)} %`;
 
 function unknownLines({ unknown, ifTierShown }: FormattedPlan, width: number, paint: Paint): string[] {
   const tiers = ifTierShown.map(

@@ -1,7 +1,9 @@
 import { groupsBy } from "../../base/groups.ts";
+import { sumOf } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { rejectedKeyKinds } from "../../spec/dimensions.ts";
+import { coverageOf } from "./coverage.ts";
 import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
 import { outside, own, type Text, text } from "./section.ts";
@@ -121,26 +123,15 @@ export const causeName = ({ broken }: FailureCause): Text =>
     4,
   );
 
-/** Says in one sentence what was expected and what happened. For something that is missing in several clauses, counts all responses. */
+/** Describes a cause in one sentence: what its first clause expected and what happened, or what all its clauses miss. */
 export function causeText({ broken }: FailureCause): Text {
   const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));
   const [{ group }] = broken;
   const [, missing] = /\bmissing: (.+)$/.exec(findings[0]?.actual ?? "") ?? [];
   if (missing === undefined || broken.length === 1) return breachText(group.distinctFindings[0].finding, 200);
-  const { looked, broken: without } = totalCoverage(findings);
-  const where = looked === 0 ? own("") : text` on ${without} of ${looked} responses`;
-  return text`${outside(missing, 200)} missing${where}`;
-}
-
-/** Adds up what findings looked at. Several clauses may look at the same cell, which counts once. */
-function totalCoverage(findings: readonly ReportFinding[]): { readonly looked: number; readonly broken: number } {
-  const cells = new Map<string, { readonly looked: number; readonly broken: number }>();
-  for (const { of, kind, looked, broken } of findings.flatMap(({ seen }) => seen?.cells ?? [])) {
-    const known = cells.get(`${of} ${kind}`) ?? { looked: 0, broken: 0 };
-    cells.set(`${of} ${kind}`, { looked: Math.max(looked, known.looked), broken: Math.max(broken, known.broken) });
-  }
-  const sum = (part: "looked" | "broken"): number => [...cells.values()].reduce((total, each) => total + each[part], 0);
-  return { looked: sum("looked"), broken: sum("broken") };
+  const cells = coverageOf(findings).flatMap((row) => row.cells.filter((each) => each.state === "checked"));
+  const where = text` on ${sumOf(cells.map((each) => each.broken))} of ${sumOf(cells.map((each) => each.checked))} responses`;
+  return text`${outside(missing, 200)} missing${cells.length === 0 ? own("") : where}`;
 }
 
 /** Says why the cause matters to a client, and which clauses could not be judged because of it. */

@@ -1,4 +1,5 @@
 import { clauseNames } from "./finding-text.ts";
+import { wholePercent } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
@@ -86,15 +87,13 @@ export function profilesSection(report: Report): Section {
   };
 }
 
-/** Returns how much else the run covered: pairs of request properties, and rate limits by what was found out about them. */
+/** Returns facts on the other things that a run covers: pairs of request properties, and rate limits. */
 const coverageFacts = ({ pairs, limits = [] }: Report): LabelledValue[] => [
   ...(pairs === undefined ? [] : combinationFacts(pairs)),
   ...limitFacts(limits),
 ];
 
-const percentOf = (part: number, whole: number): number => Math.floor((100 * part) / Math.max(1, whole));
-
 const formatExercisedShare = ({ musts, exercised }: ProfileResult): string => {
   if (musts === 0) return "none to exercise";
-  return `${exercised} of ${formatCount(musts, "clause")} (${percentOf(exercised, musts)} %)`;
+  return `${exercised} of ${formatCount(musts, "clause")} (${wholePercent(exercised, musts)} %)`;
 };

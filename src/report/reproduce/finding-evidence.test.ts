@@ -8,9 +8,9 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Body, Exchange } from "../../evidence/exchange.ts";
-import { deliveryCommands, evidenceContextOf } from "./finding-evidence.ts";
+import { deliveryCommands, evidenceContextOf, findingEvidence } from "./finding-evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
-import { sampleDelivery, sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
+import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 import { conformanceFunction } from "../testing/shell.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "again-"));
@@ -39,6 +39,26 @@ const received = (body: Body): Delivery => {
   const { request } = sampleDelivery("d1");
   return sampleDelivery("d1", { request: { ...request, body } });
 };
+
+describe("the command that sends an exchange again", () => {
+  const expired = (id: string, sentMs: number, key: string): Exchange => ({
+    ...sampleExchange(id, {}, { status: 401, body: textBody('{"error":{"code":"EXPIRED_API_KEY"}}') }),
+    key,
+    sentMs,
+  });
+  const used: Exchange = { ...sampleExchange("x2"), key: "temporary", sentMs: 10 };
+
+  it.each<[string, Exchange, readonly Exchange[], boolean]>([
+    ["warns if the key has expired since", used, [expired("x9", 20, "temporary"), expired("x8", 5, "temporary")], true],
+    ["does not if it expired only before", used, [expired("x9", 5, "temporary")], false],
+    ["does not if another key has expired", used, [expired("x9", 20, "main")], false],
+    ["does not for the refusal itself", expired("x2", 10, "temporary"), [expired("x9", 20, "temporary")], false],
+  ])("%s", (_, exchange, others, warns) => {
+    const finding = sampleFinding({ outcome: "fail", evidence: ["x2"] });
+    const found = findingEvidence(finding, context([exchange, ...others]), {});
+    expect(found?.commands.some((line) => line.includes("has expired"))).toBe(warns);
+  });
+});
 
 describe("commands that reproduce a delivery", () => {
   it("create its webhook and repeat the requests of the finding", () => {

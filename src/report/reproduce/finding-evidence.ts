@@ -50,6 +50,7 @@ export function evidenceContextOf(
     recorded: once(() => ({
       exchanges: new Map((evidence?.exchanges ?? []).map((each) => [each.id, each])),
       deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
+      expiredMs: expiryTimes(evidence?.exchanges ?? []),
     })),
     shellVariableOf,
     loadCommands,
@@ -64,6 +65,8 @@ export function evidenceContextOf(
 export interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
+  /** By name of a key: time of the last request for which it was rejected as expired, as in `sentMs`. */
+  readonly expiredMs: ReadonlyMap<string, number>;
 }
 
 /** The exchanges and deliveries of a run. */
@@ -114,15 +117,21 @@ export function findingEvidence(
 }
 
 /** Warns if the key of an exchange has expired since, as a temporary key does during a run. */
-function expiredKeyNote({ key, sentMs, ...exchange }: Exchange, { exchanges }: MessagesById): string[] {
-  const isExpired = ({ answer }: Pick<Exchange, "answer">): boolean =>
-    answer.kind === "answered" && answer.body.kind === "text" && answer.body.text.includes("EXPIRED_API_KEY");
-  const hasExpired =
-    key !== null &&
-    !isExpired(exchange) &&
-    exchanges.values().some((each) => each.key === key && each.sentMs > sentMs && isExpired(each));
+function expiredKeyNote(exchange: Exchange, { expiredMs }: MessagesById): string[] {
+  const hasExpired = !isRejectedAsExpired(exchange) && (expiredMs.get(exchange.key ?? "") ?? 0) > exchange.sentMs;
   return hasExpired ? ["# This key has expired since: use another one."] : [];
 }
+
+const isRejectedAsExpired = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.body.kind === "text" && answer.body.text.includes("EXPIRED_API_KEY");
+
+const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] =>
+  new Map(
+    exchanges
+      .filter(isRejectedAsExpired)
+      .flatMap(({ key, sentMs }): [string, number][] => (key === null ? [] : [[key, sentMs]]))
+      .toSorted(([, one], [, other]) => one - other),
+  );
 
 const maxRepeatedRequests = 2;
 

@@ -63,9 +63,10 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
     sections.filter(({ name }) => name === "errors"),
     sections.filter(({ name }) => name !== "errors"),
   ];
+  const causes = causesToFix(report);
   return joinBlocks([
-    fixFirstLines(report, style),
-    ...failureBlocks(fails, causesToFix(report), context, options),
+    fixFirstLines(causes, style),
+    ...failureBlocks(fails, causes, context, options),
     ...errors.map((section) => sectionLines(section, style)),
     warningOrNoteLines(ofOutcome("warning"), style),
     warningOrNoteLines(ofOutcome("note"), style),
@@ -91,8 +92,7 @@ function isSectionShown(name: SectionName, isBroken: boolean, isVerbose: boolean
 }
 
 /** Lists what to fix first: broken clauses by their probable cause. Empty if there is only one clause to fix. */
-function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[] {
-  const causes = causesToFix(report);
+function fixFirstLines(causes: readonly FailureCause[], { paint, width }: TerminalStyle): string[] {
   if (causes.length === 0) return [];
   const further = furtherCauses(causes);
   const shown = causes.slice(0, maxCausesShown);

@@ -1,5 +1,5 @@
 import { verdictMarks } from "../model/verdict.ts";
-import { sumOf } from "../../base/numbers.ts";
+import { sumOf, wholePercent } from "../../base/numbers.ts";
 import { type Profile, profileNames } from "../../spec/profiles.ts";
 import { profileResultsOf } from "../model/profiles.ts";
 import type { ProfileResult } from "../model/report.ts";
@@ -70,6 +70,5 @@ export function formatProfileCell(cell: ProfileCell | null): string {
   if (verdict === "not offered" || verdict === "not selected") return `– ${verdict}`;
   if (musts === 0) return "– nothing to exercise";
   if (verdict === "partial" && exercised === 0) return `– could not be tried: 0 of ${musts}`;
-  const share = Math.floor((100 * exercised) / musts);
-  return `${verdictMarks[verdict]} ${verdict}: ${share} % exercised, ${exercised} of ${musts}`;
+  return `${verdictMarks[verdict]} ${verdict}: ${wholePercent(exercised, musts)} % exercised, ${exercised} of ${musts}`;
 }

@@ -4,7 +4,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { numberTiles, prose, pageSection } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
-import { formatNumber } from "../../../base/numbers.ts";
+import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
 import { flakyChecksOf, flakyNights, type OpenFailure, openFailures } from "../finding-histories.ts";
 import type { Night, NightHistory } from "../night.ts";
@@ -18,7 +18,6 @@ import {
   flakyTable,
   nightsTable,
   pairsTable,
-  wholePercent,
 } from "./tables.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 

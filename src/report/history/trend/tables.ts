@@ -3,7 +3,7 @@ import { findingKey, type FindingId, findingName, clauseSentence } from "../../m
 import { groupByLoad, formatShifts } from "../summary.ts";
 import { type Night, trialIdText } from "../night.ts";
 import { verdictTexts } from "../../html/sections/verdict.ts";
-import { formatNumber } from "../../../base/numbers.ts";
+import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
@@ -136,9 +136,6 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   );
 
 const maxPairRows = 30;
-
-/** Returns a share in whole percent. Rounds down, so that only the full total is 100 %. */
-export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
 /** An event in the history: a regression or a latency shift that a night reported, or a change of the requirement set. */
 export interface TrendEvent {

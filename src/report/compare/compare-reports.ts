@@ -1,3 +1,4 @@
+import { reportShares } from "../model/coverage-shares.ts";
 import { narrowReport, requirementsOf } from "../model/requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
@@ -55,15 +56,19 @@ const pairedListNames = [
   "changedObservations",
 ] as const satisfies readonly (keyof FindingChanges)[];
 
-const sideOf = ({ target, suite, started, verdict, stopped, totals, load }: Report): ComparedSide => ({
-  kind: load === undefined ? "run" : "load",
-  target: { name: target.name, baseUrl: target.baseUrl, fingerprint: target.fingerprint },
-  suite,
-  started,
-  verdict,
-  stopped: stopped ?? null,
-  totals,
-});
+function sideOf(report: Report): ComparedSide {
+  const { target, suite, started, verdict, stopped = null, totals, load } = report;
+  return {
+    kind: load === undefined ? "run" : "load",
+    target: { name: target.name, baseUrl: target.baseUrl, fingerprint: target.fingerprint },
+    suite,
+    started,
+    verdict,
+    stopped,
+    totals,
+    coverage: reportShares(report),
+  };
+}
 
 function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingChanges): SuiteChange | null {
   const changeOf = (name: keyof Report["suite"]): Change | null => {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/json.ts";
+import { coverageSharesSchema } from "../model/coverage-shares.ts";
 import { type Outcome, rowLevels, outcomes, totalsSchema, verdicts } from "../model/report.ts";
 import { agentStreamingSchema } from "../model/streaming.ts";
 import { type RegressionKind, regressionKinds } from "./regression-rules.ts";
@@ -22,6 +23,7 @@ const sideSchema = z
     verdict: z.enum(verdicts),
     stopped: text.nullable().describe("Why it ended early."),
     totals: totalsSchema,
+    coverage: coverageSharesSchema,
   })
   .meta({ id: "side" });
 

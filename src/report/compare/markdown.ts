@@ -1,10 +1,11 @@
 import { markdownCode, markdownProse, markdownTable } from "../formats/markdown-text.ts";
-import type { Comparison } from "./comparison.ts";
+import type { ComparedSide, Comparison } from "./comparison.ts";
 import {
   type ClauseWithResults,
   type ComparisonSection,
   comparisonSections,
   formatComparedReport,
+  formatCovered,
   formatComparisonSummary,
 } from "./sections.ts";
 import { groupMetricsByTrial } from "./load-metrics.ts";
@@ -15,7 +16,7 @@ const maxListedClauses = 50;
 export function renderComparisonMarkdown(found: Comparison): string {
   const blocks = [
     `## ${found.regressions.length === 0 ? "✅" : "❌"} ${markdownProse(formatComparisonSummary(found))}`,
-    `- **old**: ${markdownProse(formatComparedReport(found.older))}\n- **new**: ${markdownProse(formatComparedReport(found.newer))}`,
+    [sideMarkdown("old", found.older), sideMarkdown("new", found.newer)].join("\n"),
     ...(found.notes.length === 0 ? [] : [found.notes.map((note) => `> ${markdownProse(note)}`).join("\n>\n")]),
     ...(found.regressions.length === 0
       ? []
@@ -26,6 +27,12 @@ export function renderComparisonMarkdown(found: Comparison): string {
     ...loadMarkdown(found),
   ];
   return `${blocks.join("\n\n")}\n`;
+}
+
+function sideMarkdown(label: string, side: ComparedSide): string {
+  const covered = formatCovered(side);
+  const text = `- **${label}**: ${markdownProse(formatComparedReport(side))}`;
+  return covered === "" ? text : `${text}\n  - ${markdownProse(covered)}`;
 }
 
 function sectionMarkdown({ title, tone, count, entries, lines }: ComparisonSection): string {

@@ -8,6 +8,7 @@ import {
   tableRow,
   notesList,
 } from "../html/elements.ts";
+import { formatShares } from "../model/coverage-shares.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import type { Comparison, ComparedSide } from "./comparison.ts";
@@ -73,6 +74,7 @@ function comparedReportsTable({ older, newer }: Comparison): Html {
     ["fingerprint", ({ target }) => target.fingerprint],
     ["started", ({ started }) => started],
     ["verdict", ({ verdict }) => verdict],
+    ["covered", ({ coverage }) => formatShares(coverage)],
     ["requirement set", ({ suite }) => suite.requirements],
     ["suite", ({ suite }) => `${suite.version}, clauses ${suite.clauses}`],
   ];

@@ -1,6 +1,7 @@
 import { groupsBy } from "../../base/groups.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { type AgentStreaming, formatRate } from "../model/streaming.ts";
+import { formatShares } from "../model/coverage-shares.ts";
 import { clauseSentence } from "../model/finding-text.ts";
 import { joinFirst, formatCount } from "../../base/text.ts";
 import {
@@ -202,6 +203,12 @@ export function formatComparedReport({ target, started, verdict, suite, kind }: 
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
   return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;
 }
+
+/** Formats what one of the compared runs covered. Empty if it counted nothing. */
+export const formatCovered = ({ coverage }: ComparedSide): string => {
+  const shares = formatShares(coverage);
+  return shares === "" ? "" : `covered ${shares}`;
+};
 
 /** A line with a label, such as `was: pass`. Control characters in it are escaped. */
 export interface LabelledText {

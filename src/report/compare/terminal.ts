@@ -10,7 +10,7 @@ import { formatLabelled } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { formatTrial } from "../model/load-results.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { Comparison } from "./comparison.ts";
+import type { ComparedSide, Comparison } from "./comparison.ts";
 import {
   formatChecks,
   type ClauseWithResults,
@@ -18,6 +18,7 @@ import {
   type ComparisonSection,
   comparisonSections,
   formatComparedReport,
+  formatCovered,
   formatRegressionCount,
 } from "./sections.ts";
 import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
@@ -37,16 +38,21 @@ export function renderComparisonTerminal(
   const last = [summaryLine(found, paint)];
   if (quiet) return joinBlocks([regressionLines(found, width, paint), last], "\n");
   return joinBlocks([
-    [
-      ...formatLabelled("old  ", formatComparedReport(found.older), width, paint.bold),
-      ...formatLabelled("new  ", formatComparedReport(found.newer), width, paint.bold),
-    ],
+    [...sideLines("old  ", found.older, width, paint), ...sideLines("new  ", found.newer, width, paint)],
     found.notes.flatMap((note) => formatLabelled("note  ", note, width, paint.cyan)),
     ...comparisonSections(found).map((section) => sectionLines(section, width, paint)),
     loadMetricLines(found, width, paint),
     regressionListLines(found, width, paint),
     last,
   ]);
+}
+
+function sideLines(label: string, side: ComparedSide, width: number, paint: Paint): string[] {
+  const covered = formatCovered(side);
+  return [
+    ...formatLabelled(label, formatComparedReport(side), width, paint.bold),
+    ...(covered === "" ? [] : formatLabelled("     ", covered, width, paint.dim)),
+  ];
 }
 
 /** Lists the regressions. Of a finding, shows only the name, because the sections above show the rest. */

@@ -9,8 +9,8 @@ describe("badges", () => {
   it.each([
     ["conformant", "conformance", "conformant, 2 checks passed, 2030-01-01", "brightgreen"],
     ["broken", "conformance", "nonconformant, 2 clauses broken, 2030-01-01", "red"],
-    ["partial", "conformance", "partial, 1 check passed, 2 clauses not exercised, 2030-01-01", "yellow"],
-    ["interrupted", "conformance", "incomplete, 1 check passed, 2030-01-01", "lightgrey"],
+    ["partial", "conformance", "partial, 0 % of must clauses exercised, 2030-01-01", "yellow"],
+    ["interrupted", "conformance", "incomplete, 0 % of must clauses exercised, 2030-01-01", "lightgrey"],
     ["load", "conformance under load", "nonconformant, 2 clauses broken, 2030-01-01", "red"],
   ] as const)("show the verdict and counts of a report that is %s", (kind, label, message, color) => {
     expect(JSON.parse(badgeEndpoint(sampleReportsByKind[kind], { now }))).toEqual({

@@ -1,6 +1,8 @@
 import { makeBadge } from "badge-maker";
 
 import type { ReportDocument, Report, Verdict } from "../model/report.ts";
+import { reportShares } from "../model/coverage-shares.ts";
+import { wholePercent } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { expiryOf } from "../statement/attestation.ts";
 import { unexercisedMusts, failedClauses } from "../model/verdict.ts";
@@ -40,10 +42,14 @@ function badgeOf(report: Report, { now = new Date(), signing = {} }: BadgeTime):
 
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
-function badgeCounts({ verdict, totals, findings, unselected }: Report): string {
+function badgeCounts(report: Report): string {
+  const { verdict, totals, findings, unselected } = report;
   if (verdict === "unreachable") return "nothing judged";
   const broken = failedClauses(findings).length;
   if (broken > 0) return `${formatCount(broken, "clause")} broken`;
+  const { musts } = reportShares(report);
+  if (verdict !== "conformant" && musts !== null)
+    return `${wholePercent(musts.exercised, musts.total)} % of must clauses exercised`;
   const passed = `${formatCount(totals.pass, "check")} passed`;
   const left = unexercisedMusts(findings, unselected).length;
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;

@@ -1,3 +1,4 @@
+import { coverageShares, formatShares } from "../model/coverage-shares.ts";
 import { verdictMarks } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
@@ -111,12 +112,15 @@ const whatOf = ({ statement: { kind, party = "server", target } }: RegistryEntry
 function verdictCell(entry: RegistryEntry, now: Date): Html {
   const { verdict } = entry.statement;
   const reasons = reasonsNotCurrent(entry, now);
+  // The columns of the profiles show the must clauses.
+  const covered = formatShares({ ...coverageShares(entry.statement), musts: null });
   const isOver = !isCurrent(entry, now);
   const mark = html`<span class="badge${isOver ? "" : ` ${verdictTexts[verdict].tone}`}"
     >${isOver ? `was ${verdict}` : `${verdictMarks[verdict]} ${verdict}`}</span
   >`;
   return html`<td data-key="${verdict}">
-    ${mark} ${reasons.map((reason) => html`<span class="why">${reason}</span>`)}
+    ${mark} ${covered !== "" && html`<span class="at">${covered}</span>`}
+    ${reasons.map((reason) => html`<span class="why">${reason}</span>`)}
   </td>`;
 }
 

@@ -1,3 +1,4 @@
+import { type CoverageShares, reportShares } from "../model/coverage-shares.ts";
 import { clauseCountsOf, failedClauses } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report, Verdict } from "../model/report.ts";
@@ -26,6 +27,7 @@ export type VendorSummary =
       readonly verdict: Verdict;
       readonly stopped: string | null;
       readonly clauses: ClauseCounts;
+      readonly coverage: CoverageShares;
       readonly requests: number;
       /** Result under load; `null` if no load was sent. */
       readonly load: { readonly verdict: Verdict; readonly broken: number; readonly runs: number } | null;
@@ -103,6 +105,7 @@ export function vendorSummary(vendor: Vendor): VendorSummary {
     verdict: report.verdict,
     stopped: report.stopped === undefined ? null : sanitizeLine(report.stopped, 200),
     clauses,
+    coverage: reportShares(report),
     requests: report.requests,
     load: loadSummary(vendor),
     notes: vendor.notes.map((note) => sanitizeLine(note, 400)),

@@ -1,3 +1,4 @@
+import { formatShares } from "../model/coverage-shares.ts";
 import { prose, outcomeBadge, screenReaderHead, tableHead, notesList } from "../html/elements.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
@@ -148,11 +149,13 @@ export function vendorHeading(head: VendorSummary): Html {
       ${head.baseUrl !== null && html`<p class="muted"><code>${head.baseUrl}</code></p>`}
       <p>${prose(head.reason)}</p>
     </li>`;
+  const covered = formatShares(head.coverage);
   return html`<li class="head ${verdictTexts[head.verdict].tone}">
     <h2>${head.name}</h2>
     <p class="word">${verdictMarks[head.verdict]} ${head.verdict}</p>
     ${clauseCountsBar(head)}
     <p>${formatClauseCounts(head)}</p>
+    ${covered !== "" && html`<p class="muted">Covered: ${covered}</p>`}
     ${head.load !== null && html`<p>Under load: ${formatLoad(head)}</p>`}
     <p class="muted"><code>${head.baseUrl}</code></p>
     <p class="muted">${formatVendorFacts(head)}</p>

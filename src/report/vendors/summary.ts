@@ -1,4 +1,5 @@
 import { formatCount } from "../../base/text.ts";
+import { formatShares } from "../model/coverage-shares.ts";
 import type { Latency } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 
@@ -85,7 +86,7 @@ type JudgedSummary = Extract<VendorSummary, { kind: "judged" }>;
 
 /** A row of the table at the beginning of a comparison. Its text is for judged vendors. */
 export interface HeadRow {
-  readonly name: "verdict" | "base URL" | "clauses" | "requests" | "under load";
+  readonly name: "verdict" | "base URL" | "clauses" | "covered" | "requests" | "under load";
   readonly textOf: (head: JudgedSummary) => string;
 }
 
@@ -94,6 +95,7 @@ export const headRows = (vendors: readonly VendorSummary[]): HeadRow[] => [
   { name: "verdict", textOf: ({ verdict }) => verdict },
   { name: "base URL", textOf: ({ baseUrl }) => baseUrl },
   { name: "clauses", textOf: formatClauseCounts },
+  { name: "covered", textOf: ({ coverage }) => formatShares(coverage) || "–" },
   { name: "requests", textOf: ({ requests }) => String(requests) },
   ...(vendors.some((head) => head.kind === "judged" && head.load !== null)
     ? [{ name: "under load", textOf: formatLoad } as const]

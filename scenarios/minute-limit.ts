@@ -40,8 +40,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // The speed leaves a busy machine enough time to send a minute's requests one by one. Without a published burst, the
-  // clock may run faster, because an exact verdict is impossible then.
+  // Slow enough for a busy machine to send a minute's requests one by one. Without a published burst, no exact verdict
+  // is possible anyway, so the clock may run faster.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -51,9 +51,9 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Starts of the flows, in seconds. The two starts of a pair are half a minute apart, modulo a minute. At each start the
- * whole limit is available again, even for a limiter that adds a share of the previous minute. Flows with many refusals
- * come last: if refusals count, a bucket needs minutes to recover.
+ * Starts of the two flows of each pair, in seconds. They differ by half a minute, modulo a minute.
+ * At each start the whole limit is available again, even for a limiter that also counts part of the previous minute.
+ * Exhausting flows come last: if refusals count, a token bucket needs minutes to refill.
  */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;

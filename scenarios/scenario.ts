@@ -19,7 +19,7 @@ export interface ScenarioLimits {
 export type ScenarioTiers =
   | "all"
   | "published"
-  /** The tiers with a published burst, and the tier whose limits are agreed. */
+  /** The tiers with a published burst, and the tier whose limits the parties have agreed. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
@@ -29,7 +29,7 @@ export type ScenarioNeed =
   | "agents.slowStreaming"
   | "agents.failing"
   | "keys.second"
-  /** A receiver to which the target can deliver webhooks. */
+  /** The harness runs a server to which the target can deliver webhooks. */
   | "receiver";
 
 /** The traffic of a load test for one tier, and the clauses by which its evidence is judged. */
@@ -145,8 +145,8 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
 }
 
 /**
- * Minimum `retry_after`, in seconds, for early retries. If it is shorter, rounding may explain an early admission. The
- * judge in src/load has the same bound, `minEarlySeconds`.
+ * Minimum `retry_after`, in seconds, for early retries: with a shorter one, rounding could explain why an early retry
+ * is admitted. `minEarlySeconds` in src/load/judge must have the same value.
  */
 const minEarlySeconds = 4;
 /**
@@ -203,7 +203,7 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Returns bounds by which all requests are admitted, for each flow whose name starts with `prefix`. */
+/** Returns, for each flow whose name starts with `prefix`, bounds that demand that all its requests are admitted. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 
@@ -217,7 +217,10 @@ function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
   return found;
 }
 
-/** Returns bounds by which all requests of a flow are admitted; at least one, if their number is unknown. */
+/**
+ * Returns bounds that demand that all requests of a flow are admitted. If their number is unknown, at least one must
+ * be.
+ */
 function boundsOfWholeFlow(flow: Flow): AdmittedBounds {
   const requests = requestCount(flow);
   return requests === null ? { min: 1, max: Number.MAX_SAFE_INTEGER } : exactly(requests);

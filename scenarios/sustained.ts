@@ -20,8 +20,8 @@ export const sustained: Scenario = {
 };
 
 /**
- * Returns the number of requests per second. It is also below the hour's limit, which would be a legal reason to
- * refuse.
+ * Returns the number of requests per second: below the limits of the minute and of the hour, so that no refusal is
+ * legal.
  */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

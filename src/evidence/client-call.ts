@@ -4,7 +4,10 @@ import type { Exchange, Header, SentRequest } from "./exchange.ts";
 
 /** A request of a client under test, and the response that it got. Times are milliseconds since the start of the run. */
 export interface ClientCall {
-  /** `sentMs`: when the head of the request had arrived. `endMs`: just before the harness wrote the last byte. */
+  /**
+   * The request and its response. `sentMs`: when the head of the request had arrived. `endMs`: just before the harness
+   * wrote the last byte of the response.
+   */
   readonly exchange: Exchange;
   /** The trouble that the harness made, such as `429`; `null` if the client got the server's own response. */
   readonly trouble: string | null;

@@ -52,7 +52,7 @@ export const deliverySchema = z
 /** How the receiver replied to a delivery. Its times have the same meaning as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
-/** A webhook delivery that the receiver got. `clockAtMostMs` is `clockMs` with an advance that was still under way. */
+/** A webhook delivery that the receiver got. `clockAtMostMs` is `clockMs` plus the advance that was still under way. */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 /** Returns the values of all headers with this name, in order. Ignores letter case. */

@@ -6,7 +6,7 @@ const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * Returns the object with the fields of a response, at the top level, or in `data` or `data.result` of an envelope.
+ * Returns the object that holds the fields of a response: the body itself, or `data` or `data.result` of an envelope.
  *
  * @param known names of the endpoint's fields
  */

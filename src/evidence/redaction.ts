@@ -46,7 +46,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 /**
  * Creates a function that redacts plain JSON data.
  *
- * @param redactsNumbers whether a number could reveal eight digits of a secret
+ * @param redactsNumbers whether to redact numbers, too: some secret contains at least eight digits in a row
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();

@@ -1,7 +1,7 @@
 import { type Secret, type SecretEncoding, encodingsOf, minLeakLength, replacementName } from "./secret.ts";
 import { unescapeOnce } from "./unescape.ts";
 
-/** A part of a text that reveals a secret, or a part of one. */
+/** A part of a text that contains a secret, or enough of it to count as a leak. */
 export interface SecretMatch {
   readonly from: number;
   readonly to: number;
@@ -145,7 +145,10 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/** Extends a gram that was found to the longest match. Of two with the same length, prefers a complete secret. */
+/**
+ * Extends a match of one gram as far as the text and the secret agree. Of two results with the same length, prefers a
+ * complete secret.
+ */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -180,14 +183,15 @@ const lowerCaseAscii = (code: number): number => (code >= 0x41 && code <= 0x5a ?
 interface WholeSecret {
   readonly name: string;
   readonly text: string;
-  /** Whether the secret must stand as a separate word to count as a match. */
+  /** Whether the secret counts only where it stands as a separate word. */
   readonly standsAlone: boolean;
 }
 
 const minPartLength = 6;
 
 /**
- * Returns the secrets that {@link findGrams} cannot find: shorter than eight characters, or all texts of the harness.
+ * Returns the plain secrets that are not in the gram index, so that {@link findGrams} cannot find them. These are
+ * shorter than eight characters, or consist of text that the harness itself uses.
  */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));

@@ -81,9 +81,11 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the name that replaces a match: it says whether the secret was whole, cut off by one character, or in part.
+ * Returns the name that replaces a match. Its ending shows whether the match is the whole secret, lacks the last
+ * character, or is another part.
  *
- * @param found the matched text, from `at` on
+ * @param at position in the secret at which the match begins
+ * @param found the matched text
  */
 export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;

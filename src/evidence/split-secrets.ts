@@ -22,7 +22,7 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/** A field of the JSON in an event's `data`, the event's name (`nameField`), or its whole data (`dataField`). */
+/** Stands for the name of an event, which is not a field of its JSON data. */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
@@ -56,7 +56,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Returns the indexes of the events over which a secret is spread. The redactor finds secrets within one event. */
+/** Returns the indexes of the events over which a secret is spread. Skips a secret that lies within one event. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -80,7 +80,7 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheldMark }) } : event;
 }
 
-/** Replaces these `data` lines in a recorded body; the whole body if one of them cannot be found. */
+/** Replaces the given `data` lines in a recorded body. Replaces the whole body if one of the lines cannot be found. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

@@ -141,7 +141,8 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // The client has disconnected, or its request cannot be passed on, for example because its path is no URL.
+    // If the client has not disconnected, its request could not be forwarded, for example because its path is not valid
+    // in a URL.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }

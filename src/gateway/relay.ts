@@ -49,7 +49,7 @@ export function openRelay(origin: string) {
     response.end();
   };
 
-  /** Passes a request on, and its response back. If the response is a 2xx with JSON, `change` changes the JSON. */
+  /** Forwards a request and returns its response. If the response is a 2xx with JSON, `change` changes the JSON. */
   const edit = async (
     request: RelayedRequest,
     response: OutgoingResponse,

@@ -23,7 +23,7 @@ import {
 export interface TroublePlanOptions {
   readonly names: readonly TroubleName[];
   readonly seed: number;
-  /** The calls of the run without trouble. Later, requests that failed in it get no trouble. */
+  /** The calls of the first run, without trouble. Requests that failed in it get no trouble in later runs. */
   readonly plain: readonly ClientCall[];
   /** Longest `retry_after` of a 429 or an `error` event, in seconds. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
@@ -31,7 +31,10 @@ export interface TroublePlanOptions {
 
 /** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
-  /** Starts the next run, and returns its stage; `null` if no trouble is left that fits any request. */
+  /**
+   * Must be called before each run of the client. Returns the stage of the run; `null` if no trouble is left that fits
+   * any request.
+   */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
@@ -95,7 +98,9 @@ const smallPages: TroubleItem = {
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
-/** Narrows `fits` to GET requests, because many clients retry nothing else, if the client has sent `min` of them. */
+/**
+ * Limits `fits` to GET requests if the client has sent at least `min` of them: many clients retry only GET requests.
+ */
 function preferGet(
   known: readonly SentRequest[],
   min: number,
@@ -143,7 +148,7 @@ function troubleItems(
   return items.filter(({ name }) => names.includes(name));
 }
 
-/** The item that a request has got. `made`: how many of its steps the request and its repeats have used up. */
+/** An item of the plan that one request, with its repeats, goes through. `made`: how many of its steps were used. */
 interface OngoingTrouble {
   readonly steps: readonly Trouble[];
   readonly untilMs: number;

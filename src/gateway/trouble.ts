@@ -73,7 +73,7 @@ export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Tr
   return { name: "429", kind: "refuse", status: 429, headers, body: JSON.stringify(body) };
 }
 
-/** Returns a refusal with a 5xx status. A 502 has a page of HTML, as a gateway sends it. */
+/** Returns trouble that responds with this 5xx status. The body of a 502 is an HTML page, as gateways send it. */
 export function serverFailure(name: TroubleName, status: number): Trouble {
   if (status === 502) {
     const body = "<html><body><h1>502 Bad Gateway</h1></body></html>\n";
@@ -141,7 +141,7 @@ export const streamTroubles = {
   "null-fields": { ...plainShape, frame: editEventData(setOptionalFieldsToNull) },
 } as const satisfies Readonly<Record<string, StreamShape>>;
 
-/** Returns the trouble of a stream that ends after one event, with an `error` event that has `retry_after`. */
+/** Returns trouble that responds with a stream of one event, and then an `error` event with `retry_after`. */
 export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
   name: "stream-overload",
   kind: "stream",

@@ -7,7 +7,7 @@ import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios
 export interface EngineOptions {
   /** The base URL. Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
-  /** The secret texts of the keys; `second` is `null` if the target has no second key. */
+  /** The API keys by role; `second` is `null` if the target has no second key. */
   readonly keys: Readonly<Record<KeyRole, string | null>>;
   /** The tier of both keys; `null` if unknown. */
   readonly tier: TierName | null;
@@ -16,7 +16,7 @@ export interface EngineOptions {
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /** By role, what makes an agent play it. Absent for agents that always play their role. */
+  /** For each role, the request fields that make an agent play it. Absent for an agent that always plays the role. */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
   /** Speed of the target's clock, as a multiple of this machine's. Above 1 for the embedded server only. */
   readonly speed: number;

@@ -47,7 +47,7 @@ export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHist
   return encodeHistogram(sum);
 }
 
-/** Returns a percentile of the latencies in microseconds; 0 for an empty histogram. */
+/** Returns a percentile of the latencies, in microseconds; 0 if the histogram is empty. */
 export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
   histogram.count === 0 ? 0 : decodeHistogram(histogram).getValueAtPercentile(percent);
 

@@ -32,13 +32,11 @@ const usageClaims = ["USE-7", "USE-8"];
 /** Pauses before a late usage report is read again. Each read may count as a request, so there are few. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
-/** How long to wait for duplicates after the last delivery. */
+/** How long to wait for duplicates after all expected deliveries have arrived. */
 const duplicateWaitMs = 300;
 
 /**
- * Runs a scenario and measures as well: the usage report before and after, deliveries to a webhook, and the memory of
- * the server.
- *
+ * Runs a scenario. Also measures the usage report before and after, deliveries to a webhook, and the server's memory.
  * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
  * @throws {TargetDied} if the target becomes unreachable while the webhook is registered, and stays so
  */
@@ -97,7 +95,7 @@ async function refusedForGood(
   const path = agentPath(options.agents.answering ?? "", "health");
   const exchange = await sendJson({ ...options, keys: { ...options.keys, main: key } }, wire, "GET", path, null);
   const status = statusOf(exchange);
-  // A server may respond 429 to every request, even to health, after many requests with a wrong key.
+  // After many requests with a wrong key, a server may respond 429 to any request, even to health.
   return isKeyRefusal(status) || status === 429 ? refusal : null;
 }
 
@@ -204,7 +202,7 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
 } {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: () => {} };
-  // A server that has ended has no memory to read. The failed requests of the load show that it has ended.
+  // Ignores errors: they mean that the server has ended, which the failed requests of the load show anyway.
   const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),

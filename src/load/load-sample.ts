@@ -77,7 +77,10 @@ export function unansweredSample(
   };
 }
 
-/** Whether the headers are known, so that a missing one proves something. k6 drops those of incomplete responses. */
+/**
+ * Whether the sample has the headers of its response, so that a missing one proves something. k6 drops headers if the
+ * response was incomplete.
+ */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
   (sample.date !== null ||

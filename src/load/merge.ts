@@ -86,5 +86,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** Returns a measurement that only one of the processes made, such as the usage report; `null` if none did. */
+/** Returns the first value that is not `null`: only one process measures, for example, the usage report. */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

@@ -9,7 +9,7 @@ import type { Scenario } from "./scenarios.ts";
 import { TargetDied } from "./target-watch.ts";
 
 const hookSecret = "load-webhook-secret";
-/** How long, in ms, the target may be unreachable, as during a deployment: connections break, or a gateway responds. */
+/** How long to retry if the target is unreachable, as during a deployment: connections break, or a gateway responds. */
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 

@@ -25,7 +25,7 @@ export type EngineTarget = Pick<
 
 /** Results of a trial that decide which disturbances {@link TrialSetup.disturbance} looks for. */
 export interface TrialObservations {
-  /** Whether nothing could reach the target for a while. */
+  /** Whether the target was unreachable for a while. */
   readonly wasAway: boolean;
   /** Whether a clause about numbers of requests seems broken. */
   readonly limitsBroken: () => boolean;

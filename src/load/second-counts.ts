@@ -76,7 +76,7 @@ const emptyCounts = ({ flow, key, sentMs, endMs }: LoadSample, second: number): 
   lastEndMs: endMs,
 });
 
-/** For each kind of response, the name of its count. */
+/** For each group of latencies, the field that counts its responses. */
 export const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
 
 function addSample(counts: MutableCounts, sample: LoadSample): void {
@@ -152,7 +152,7 @@ export type CollectedSamples = Pick<LoadEvidence, "requests" | "summary" | "late
 
 /** Collects the samples of a load. If there are too many to keep, counts them per second instead. */
 export interface SampleCollector {
-  /** Adds a sample. `latencyMs` is the engine's own measurement, if it has one. */
+  /** Adds the sample of one request. `latencyMs` is the engine's own measurement, if it has one. */
   readonly sample: (sample: LoadSample, latencyMs?: number) => void;
   readonly stream: (stream: StreamSummary) => void;
   readonly counts: Readonly<RequestCounts>;

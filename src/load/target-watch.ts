@@ -26,7 +26,9 @@ const connectEveryMs = 2000;
 const retryWhileAwayMs = 250;
 /** A target counts as dead after this many ms in which it neither accepts a connection nor responds. */
 const deadAfterMs = 8000;
-/** Maximum duration of a refused connection. A later failure may be the queue of a busy server. */
+/**
+ * A connection that fails within this time counts as refused. A later failure may come from a busy server's full queue.
+ */
 const maxRefusalMs = 1500;
 
 /** The target died, or its test clock can no longer be advanced. Ends the load. */
@@ -43,7 +45,9 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded to the load, which old connections may still allow. */
+  /**
+   * When the target last responded to the load. Open connections may still bring responses while new ones are refused.
+   */
   respondedMs: number;
   readonly isRefused: boolean;
 }
@@ -120,7 +124,7 @@ export interface StallTimeout {
 
 /** How many ms a load may take beyond its expected duration. After that, it goes on only while the target responds. */
 const graceMs = 60_000;
-/** How many ms without a 2xx or 429 the target may take then, before the load counts as stalled. */
+/** During the time after {@link graceMs}: ms without a 2xx or 429 after which the load counts as stalled. */
 const maxSilentMs = 45_000;
 
 class StalledError extends Error {

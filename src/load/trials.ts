@@ -88,7 +88,7 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
   };
 }
 
-/** Maximum number of seconds for which a request of a constant rate is taken to last. */
+/** To compute the number of connections: each request of a `paced` flow is assumed to last this many seconds. */
 const pacedSeconds = 2;
 
 function connectionsOf({ shape }: Flow): number {

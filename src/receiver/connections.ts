@@ -18,7 +18,10 @@ type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
  */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as `rejected`. Calls `refuse`, which must close it, later the more rejected ones there are. */
+  /**
+   * Marks a connection as `rejected`, and calls `refuse` after a delay. The delay grows with the number of rejected
+   * connections. `refuse` must close the connection.
+   */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   /** Returns how many connections may have lost a delivery, because the receiver did not accept or closed them. */
   readonly refusedCount: () => number;
@@ -45,7 +48,9 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/** A refusal is delayed by this time for each rejected connection, so that a flood gets at most 500 a second. */
+/**
+ * Each open rejected connection delays the next rejection by this time. So a flood gets at most 500 of them a second.
+ */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 

@@ -115,7 +115,7 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // The receiver itself disconnects senders when it closes.
+      // Nothing to update for a dropped delivery. After closing, the receiver disconnects senders, which is no reply.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
@@ -187,7 +187,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Reading a long body took time, so at least an eighth of its length counts.
+  // The hook stores only the ends of a cut body. An eighth of its length counts, because reading it took time.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;

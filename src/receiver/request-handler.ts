@@ -19,7 +19,7 @@ export interface ReceiverClock {
 export interface IgnoredCounts {
   /** Requests to an address that no hook has. */
   unknown: number;
-  /** Requests such as GET, which deliver nothing, and only test whether the address exists. */
+  /** Requests that are no delivery, such as a GET that tests whether the address exists. */
   reachabilityRequests: number;
   /** Requests that are not valid HTTP, or arrived too slowly. */
   malformed: number;

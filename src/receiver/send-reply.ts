@@ -63,7 +63,7 @@ function sendReply({ status, headers = [], body = "" }: SentReply, { response, n
   return { kind: "answered", status, endMs: now() };
 }
 
-/** Waits with the reply until the probe calls `release`. Records `silent` if the sender disconnects before that. */
+/** Delays the reply until the probe calls `release`. Records `silent` if the sender disconnects first. */
 function holdReply(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;

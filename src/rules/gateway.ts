@@ -5,7 +5,7 @@
 export interface ResponseCounts {
   /** When the first of these requests was sent. */
   readonly sentMs: number;
-  /** Lower bound of the time at which the first response head arrived. */
+  /** Earliest possible time of the first response head. */
   readonly fromMs: number;
   /** Upper bound of the time at which the last response head arrived. */
   readonly toMs: number;
@@ -20,7 +20,7 @@ export interface GatewaySpell {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
-  /** Number of other responses to requests that were sent within the period. */
+  /** Number of responses that are not gateway-like, to requests sent within the period. */
   others: number;
 }
 
@@ -30,7 +30,10 @@ const maxOthersBetween = 20;
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/** A period mixed with other responses that takes a larger share of the time is no deployment. */
+/**
+ * If gateway-like responses, mixed with others, last for more than this part of the load, a deployment does not explain
+ * them.
+ */
 const minWholeShare = 0.8;
 
 /**
@@ -56,7 +59,8 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Requests that were sent earlier do not count: they may have reached the target before it became unavailable.
+      // Counts only responses to requests that were sent after the last gateway-like response. Earlier requests may
+      // have reached the target before it became unavailable.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }

@@ -137,8 +137,8 @@ function runOnSharedClock(
 }
 
 /**
- * Returns how much of the waiting time earlier probes must leave to the tests of limits: at most 55 %, and the longest
- * wait of one key, because keys wait at the same time.
+ * Returns how much waiting time to reserve for probes of limits: the time of the key that waits longest, because keys
+ * wait at the same time. At most 55 % of `maxWaitMs`.
  */
 function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
@@ -171,7 +171,10 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecuti
   return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
 }
 
-/** Returns the context in which a probe runs again after an outage: each of its keys counts as used. */
+/**
+ * Returns the context in which a probe runs again after an outage. Marks each key as used, because the first attempt
+ * sent requests.
+ */
 function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));

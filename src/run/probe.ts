@@ -55,7 +55,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly receiver: () => Promise<Receiver>;
   /** Whether the run may send only GET requests. */
   readonly readOnly: boolean;
-  /** Seed from which requests for coverage are generated. The same seed gives the same requests. */
+  /** Seed of the random requests that the coverage probes send. The same seed gives the same requests. */
   readonly coverageSeed: number;
   /** Returns how the probes that use up a limit have ended so far. */
   readonly limitTests: () => readonly LimitTest[];
@@ -119,9 +119,9 @@ interface ProbeTraits {
   readonly requests: number | ((target: Target) => number);
   /** Number of agent executions. Default: one for each request if the probe needs an agent, otherwise none. */
   readonly executions?: number | ((target: Target) => number);
-  /** Waits in addition to those for the limits of the probe's key. Default: none. */
+  /** Waiting time that the probe needs, apart from waits for its key's rate limit. Default: none. */
   readonly waits?: WaitOptions;
-  /** Keys that the probe uses instead of the main key. Keys in `needs` come in addition. */
+  /** Keys that the probe uses instead of the main key. It also uses the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
   readonly usesUp?: KeyState;
@@ -142,7 +142,10 @@ interface TierProbeTraits {
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Additional seconds that the probe uses for a second measurement, if the run has them left. Default 0. */
   readonly optionalWaitSeconds?: number;
-  /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
+  /**
+   * The limit that the probe uses up. While it is used up, the probe sends requests to every endpoint, to judge how
+   * each one refuses.
+   */
   readonly usesUp?: KeyState;
   /** Size of the rate-limit window that the probe uses up, in requests. */
   readonly window?: (tested: TierUnderTest) => number;

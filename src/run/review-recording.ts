@@ -68,7 +68,7 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
   }
 }
 
-/** The test clock of a recording: there was one, but it cannot be advanced. */
+/** Stands for the test clock of a recorded run. A recording cannot advance it. */
 const unusableClock: ClockControl = {
   advance: () => Promise.reject(new Error("the clock of a recording cannot be advanced")),
   settleMs: 0,
@@ -91,7 +91,8 @@ export const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * Returns a function that tells how far the test clock was advanced at most by a time, as the next request shows.
+ * Returns a function that gives, for a time, an upper bound of how far the test clock had been advanced: its offset at
+ * the next request.
  *
  * @param sorted exchanges in order of sending
  */

@@ -33,7 +33,8 @@ async function runClientProbes(
   const { target, open } = options;
   const { signal, recorder } = context;
   const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
-  // The session ends the command at once if the user interrupts. Its probe is then waited for, so that its evidence is kept.
+  // If the user interrupts, the session ends the command at once. The probe's own signal aborts only after the probe,
+  // so that its evidence is kept.
   const afterProbe = new AbortController();
   const { runs, stopped } = await executeStages(planned, {
     ...partyStageContext(context),

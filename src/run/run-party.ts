@@ -55,7 +55,10 @@ export async function runParty(
   }
 }
 
-/** Returns what all stages of such a run need. No bound and no rate limit applies to it. */
+/**
+ * Returns the context of the stages for a client or a receiver under test. No rate limit and no request bound applies
+ * to them.
+ */
 export const partyStageContext = ({
   time,
   signal,

@@ -41,7 +41,9 @@ export interface TimedContext extends StageContext {
 
 export const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 
-/** Runs one probe and returns its result, or why it was skipped. `onStop` gets an error after which none can run. */
+/**
+ * Runs one probe and returns its result, or why it was skipped. `onStop` gets an error after which no probe can run.
+ */
 export async function runOrSkip(
   planned: PlannedProbe,
   stopped: string | null,
@@ -68,10 +70,13 @@ export async function runOrSkip(
   }
 }
 
-/** A rate-limit window of one minute, plus a second because headers round to whole seconds. */
+/** The length of a rate-limit window of a minute, plus a second because headers give whole seconds. */
 const windowWithMarginMs = 61_000;
 
-/** If the main key has too few requests left for the probe, and the run cannot wait for more, says so. */
+/**
+ * Returns a reason to skip the probe if the main key has too few requests left and the run cannot wait for its next
+ * window.
+ */
 function explainTooFewRequests(
   { probe, requests, usesMainKey }: PlannedProbe,
   { time, hasFewRequests: isShort, availableRequests }: StageContext,

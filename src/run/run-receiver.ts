@@ -35,7 +35,8 @@ export function receiverByAttempt<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // An interrupted attempt may still be running and open another hook.
+          // Its probe runs again while this interrupted attempt still runs. No check reads the hook that this attempt
+          // opens.
           if (current.isOver) hook.setAside();
           return hook;
         },

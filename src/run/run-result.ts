@@ -18,7 +18,10 @@ export interface RunRecord {
   readonly exchanges: readonly Exchange[];
   /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
-  /** The state of the receiver, so that another process can continue to listen. `null` if nothing listened. */
+  /**
+   * The state of the receiver, with which another process can listen at the same address. `null` if the run had no
+   * receiver.
+   */
   readonly receiver: ReceiverRecord | null;
   /** The receiver, still open, if the option `keepsListening` was set. Otherwise `null`. */
   readonly listening: Receiver | null;

@@ -43,9 +43,9 @@ export interface RunOptions extends SendingOptions {
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
-  /** Whether a breach ends the run, asked when the probes of a check have ended. Default: none does. */
+  /** Whether to end the run at a breach. Called after the last probe of the broken check. Default: never. */
   readonly stopsAt?: (breach: Judgement) => boolean;
-  /** Whether to look for other runs on this machine, and for other clients, that use the same keys. Default `false`. */
+  /** Whether to detect other runs on this machine, and other clients, that use the same keys. Default: `false`. */
   readonly announces?: boolean;
   /** Why the run must not send anything, in a sentence that the report shows. Nothing is judged then. */
   readonly obstacle?: string;
@@ -169,7 +169,8 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // A small key needs its requests for probes, and a read-only run may not invoke, as the searches below do.
+  // A key with few requests needs them for probes, and a read-only run may not invoke. The searches below would do
+  // both.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests

@@ -35,7 +35,7 @@ export type SkipCause =
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
   | { readonly why: "too many executions"; readonly executions: number; readonly left: number }
-  /** The number of requests is not known in advance, so it cannot be bounded. */
+  /** The probe cannot say how many requests it will send, so the bound on requests forbids it. */
   | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }
   | { readonly why: "fast" }
@@ -117,7 +117,7 @@ export class ExecutionBudgetExhausted extends SkipError {
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 
-/** Thrown when the target no longer responds, so that the run must stop. */
+/** Thrown if the target stops responding. The run then ends. */
 export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }

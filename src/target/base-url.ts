@@ -15,7 +15,7 @@ export function readBaseUrl(text: string): string {
   return `${url.origin}${path.endsWith("/v1") ? path : `${path}/v1`}`;
 }
 
-/** How error messages name a URL: the start of the message, and a valid example. */
+/** Texts for error messages about a URL: how a message begins, and a valid example. */
 interface UrlName {
   readonly what: string;
   readonly example: string;

@@ -14,13 +14,16 @@ import { parseJson } from "../base/parsing.ts";
 
 /** Maximum time for a call. Some targets answer an advance of their clock only after all deliveries that it causes. */
 const callDeadlineMs = 30_000;
-/** Default time until the effects of an advance have arrived. `near`: the target is on this machine. */
+/**
+ * Default time to wait until the effects of an advance, such as deliveries, have arrived. `near`: the target is on this
+ * machine.
+ */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
 /** Thrown if a call that a target file describes is refused, or gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether the call may succeed later: nothing responded, or only a gateway did. */
+  /** Whether the same call may succeed later: no response arrived, or only a gateway's. */
   readonly isTemporary: boolean;
   /** Status of the response; `null` without a response. */
   readonly status: number | null;
@@ -147,7 +150,8 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // A key that was used exactly at `freshAt` counts as used, because a clock that stands still shows equal times.
+    // A key that was used exactly at `freshAt` counts as used: if the target's clock stands still, later times are
+    // equal to `freshAt`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));

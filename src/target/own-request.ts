@@ -6,12 +6,15 @@ import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts"
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Placeholder in an own `query` for the query that the harness would send. */
+/** Placeholder in the `query` of an agent's own request. The harness replaces it with the query that it would send. */
 const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
-/** Adds the fields that the agent of a request needs. A body without a `query` is wrong on purpose, and stays. */
+/**
+ * Adds the fields of the target file that the agent needs. A body without a text as `query` is wrong on purpose, so it
+ * is not changed.
+ */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
   const sent = tryParseJson(text);
@@ -81,7 +84,7 @@ function missingFields(text: string, open: number, sent: Fields, own: Fields): E
 
 interface JsonMember {
   readonly name: unknown;
-  /** Position of the value, and its first token: the whole value if it is a string. */
+  /** Position of the value in the text. */
   readonly at: number;
   readonly token: string;
 }
@@ -101,7 +104,9 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/** Returns a sent body without the fields that its agent needs. `path` is that of the request's URL. */
+/**
+ * Removes from a sent body the fields that the target file adds for the agent. `path` is the path of the request's URL.
+ */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;

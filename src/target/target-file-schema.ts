@@ -253,7 +253,7 @@ export const targetFileSchema = z
   })
   .meta({
     description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
-    // The JSON schema for editors cannot contain the condition above otherwise.
+    // Repeats the first `refine` condition above, because the JSON schema for editors leaves out such conditions.
     anyOf: [{ required: ["keys"] }, { required: ["control"] }, { required: ["auth"] }],
   });
 

@@ -250,7 +250,10 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** Returns the settings of the webhook receiver. A user who gives settings promises that the target can reach it. */
+/**
+ * Returns the settings of the webhook receiver; `null` without settings for a target that is not on loopback. A user
+ * who gives settings promises that the target can reach the receiver.
+ */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {
@@ -259,7 +262,7 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       isReachabilityPromised: true,
       sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
-  // A target on loopback can most likely reach a receiver on loopback, but the user has not promised it.
+  // A target on loopback can most likely reach a receiver on loopback. But the user has not said so.
   return isLoopback(baseUrl)
     ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
     : null;

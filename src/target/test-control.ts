@@ -92,10 +92,13 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
   }
 }
 
-/** The text that stands, in a plan, for a key that a run would get from the control. It is never sent. */
+/** A key's text in the plan of a run, which gets no real keys from the test control. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/** Unrestricted keys that a run needs of each tier. Some checks compare the limits of two keys of one tier. */
+/**
+ * Number of unrestricted keys that a run needs of each tier: some checks compare the limits of two keys of the same
+ * tier.
+ */
 const keysPerTier = 2;
 
 /** A key that the target file does not list. */

@@ -76,7 +76,10 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether a connection broke that had brought responses before: the server may have closed it as idle. */
+/**
+ * Whether the broken connection had already brought a response. The server may have closed such a connection because it
+ * was idle.
+ */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;

@@ -33,7 +33,7 @@ export interface OutgoingRequest {
   readonly pace?: Pace;
   /** Shorter deadlines for this request. A deadline that is longer than that of the transport has no effect. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Time that the response head may take at least, whatever the deadlines, in milliseconds. */
+  /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one of {@link deadlines}. */
   readonly minHeadMs?: number;
   /** Called after each event of a stream, with the events so far. If it returns `true`, the harness closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
@@ -145,7 +145,7 @@ const sentHeaders = (
 
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Decides which limits apply to the next response: the stricter ones after `exceeded` was called once. */
+/** Holds the current limits for reading responses. After a response has exceeded one, stricter limits apply. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;

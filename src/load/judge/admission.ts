@@ -112,7 +112,7 @@ export function observeShapes({ main }: LoadFacts): JudgeResult {
 const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
 const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
 
-/** Lists the possible shapes of a window, or says that all are possible. */
+/** Lists the limiter shapes that are possible, or says that all are. */
 const formatShapes = (possible: readonly LimiterShape[], all: number): string =>
   possible.length === all ? "of any shape" : possible.join(" or ");
 

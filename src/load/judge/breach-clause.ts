@@ -87,9 +87,10 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * Returns the broken clause about concurrency if a key is refused below its limit. It is the clause about one kind of
- * ending if the server never releases slots after that. Otherwise it is LIM-6 (too few slots). `null` if the refusals
- * may not be about slots.
+ * Returns the clause about concurrency that is broken if a key is refused below its limit.
+ * - LIM-17 or SSE-27, if slots seem never to be freed after one way of ending.
+ * - LIM-6 (too few slots) otherwise.
+ * - `null` if the refusals may not be about slots.
  */
 export function slotBreachClause(
   judged: LimitBreach,
@@ -107,7 +108,10 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** Returns the ending after which the server never frees the slot; `null` if none explains the refusals. */
+/**
+ * Finds a way of ending, such as failure, after which the server seems never to free the slot. Returns `null` if none
+ * explains the refusals.
+ */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

@@ -17,8 +17,8 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * Conditions on a run under which a judge may say `holds`. `counts`: every planned request was sent and answered.
- * `pace`: the generator kept up as well. `each`: nothing, because the judge looks at single responses.
+ * Which facts about a load must be sure before a judge may say `holds`. `counts`: every planned request was sent and
+ * answered. `pace`: also, the generator kept up. `each`: none, because the judge looks at single responses.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 

@@ -6,7 +6,9 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/** Maximum time from the first to the last request. It is so short that none has left a rolling minute. */
+/**
+ * Maximum time from the first to the last request. Shorter than a minute, so that no request has left a rolling minute.
+ */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
@@ -55,7 +57,7 @@ export function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // The server may have counted refused requests, and the unlisted requests of the harness.
+  // The server may also have counted refused requests, and requests of the harness that the evidence does not list.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
@@ -63,8 +65,8 @@ export function findFirstMinuteBreach(
 }
 
 /**
- * Counts the first requests that the server may have counted in the previous minute: sent before its end, but answered
- * after it. They report the reset of this minute. As many as the headers report as used in this minute are left out.
+ * Counts the requests that the server may have counted in the previous minute: sent before it ended, answered after.
+ * Subtracts those that the headers count as used in this minute.
  */
 function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = named.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -79,7 +81,10 @@ function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: Target
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/** Returns how much a bucket may refill during these requests. The target's clock adds a second at both ends. */
+/**
+ * Returns by how many requests a bucket may refill during these requests. Adds a second at both ends, because the
+ * target's clock is only known to about a second.
+ */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

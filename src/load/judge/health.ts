@@ -53,7 +53,10 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if `Remaining` fell by more than the number of requests other than health; else `null`. */
+/**
+ * Returns a breach if `Remaining` fell by more than the number of requests that count; `null` if it did not. Health
+ * requests never count.
+ */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);

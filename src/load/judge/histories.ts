@@ -25,7 +25,9 @@ const minSlowAgentMs = 900;
 const travelMs = 500;
 /** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
-/** Maximum time of work, by the target's clock, until a server notices that its client has disconnected. */
+/**
+ * Maximum time until a server notices that its client has disconnected and stops the work, in ms of the target's clock.
+ */
 const maxNoticeMs = 4000;
 
 /** Returns the history of a key: when the limiter decided on each request, and how. */
@@ -64,8 +66,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client waited long for the response. If the request reached the server at all, it did so before the client
-    // disconnected.
+    // The client gave up after a long wait. If the request reached the server at all, it did so before the client gave
+    // up.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -85,7 +87,10 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** Returns the outcome of a request that is neither invoke nor stream, and so may not count. */
+/**
+ * Returns the outcome of a request that is neither invoke nor stream. A 2xx becomes `failed`, because the limits may
+ * not count it.
+ */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
@@ -119,8 +124,8 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // A refusal may describe a token bucket whose limit is the same number as the minute's, so only admitted
-      // responses describe the minute.
+      // Uses only admitted responses for the minute's limit. A refusal may describe a token bucket whose limit is the
+      // same number.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -168,7 +173,9 @@ export function announcedWaits(
   return waits;
 }
 
-/** Returns the seconds that a refusal asks to wait for the next minute or hour; `null` if it asks for no such wait. */
+/**
+ * Returns the seconds until the next minute or hour that a refusal reports; `null` if it reports another wait, or none.
+ */
 function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurrent }: TierLimits): number | null {
   const { limit, remaining, resetAfter, retryAfterSeconds } = refusal;
   if (!isRefused(refusal) || remaining !== 0 || resetAfter === null || retryAfterSeconds === null) return null;

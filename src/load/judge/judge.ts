@@ -34,7 +34,10 @@ export const loadChecks = (): {
 const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<ClaimJudge, "as">): string =>
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
-/** Returns the judges of a scenario's requirements that are not in the document, by the name of their check. */
+/**
+ * Returns the judges of requirements that are not in the document, such as low latency, as far as they apply to this
+ * scenario. Each has the name of its check.
+ */
 const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
   Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
@@ -74,7 +77,10 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
   return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
 
-/** Returns when a finding first counts: the latest set of the scenario, the clause and the judge. */
+/**
+ * Returns the requirement set since which a finding counts: the latest set among those of the scenario, the clause and
+ * the judge.
+ */
 export const sinceOf = (
   clause: string | null,
   scenario: Pick<Scenario, "since">,
@@ -92,7 +98,7 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** Judges a clause, unless the run is invalid for it. Without all requests, a `holds` becomes unproven. */
+/** Runs a judge, unless the evidence is invalid for it. If requests are missing, a `holds` becomes unproven. */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);

@@ -69,7 +69,7 @@ function judgeBySecondCounts({ evidence: { summary, flows } }: LoadFacts): Judge
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }
 
-/** Consecutive refusals of a key, and the next request; `undefined` if the run ended before it. */
+/** Consecutive refusals of a key, and the request after them; `undefined` if the run ended before it. */
 interface RefusalStreak {
   readonly refusals: readonly SampledRequest[];
   readonly next: SampledRequest | undefined;
@@ -80,7 +80,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Whether a refusal is for the request rate. A server does not announce such a long wait for a concurrency slot.
+  // Whether a refusal is for the request rate. A refusal for concurrency does not announce such a long wait.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -106,7 +106,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // A refusal in between may have announced a later time, from which on the admission is due.
+      // A later refusal may have announced a later time. The earlier announcement then does not count.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -171,7 +171,9 @@ const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/** Judges that refusals are not slower than other responses, which the document does not demand. */
+/**
+ * Judges that refusals are not slower than other responses. The document does not demand this, so it is only a note.
+ */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;
@@ -194,7 +196,10 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Returns a test of whether a refusal cannot be for concurrency, because too few requests held slots at its time. */
+/**
+ * Returns a function that tests whether too few requests held slots at the time of a refusal. Then the refusal cannot
+ * be for concurrency.
+ */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

@@ -33,7 +33,10 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
   });
 }
 
-/** Returns how many requests the harness sent with the key before the load, for the usage report and a webhook. */
+/**
+ * Returns how many requests the harness itself sent with the key before the load: one to read usage, one to register a
+ * webhook.
+ */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 

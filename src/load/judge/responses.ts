@@ -53,7 +53,10 @@ export const judgeResponses = (
     noun: "response",
   }) ?? unproven(whenNone);
 
-/** Formats a prefix such as `on 3 of 41,000 responses: `. Empty if only one was judged. */
+/**
+ * Formats the beginning of a finding, such as `on 3 of 41,000 responses: `. Returns an empty text if only one was
+ * judged.
+ */
 const formatShare = (broken: number, checked: number, noun: "response" | "stream"): string =>
   checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}s: `;
 

@@ -108,7 +108,10 @@ export function createCellIndex({
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/** Returns the name of a column: the status, and the limit of a 429. `429 room` is one for concurrency. */
+/**
+ * Returns the name of a column: the status, and for a 429 also its limit. `429 room` still has requests left, so it is
+ * for concurrency. `429 bare` has no headers.
+ */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],

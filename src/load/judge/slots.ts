@@ -74,7 +74,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Judges LIM-6: as many concurrent requests are admitted as published. */
+/** Judges LIM-6: a key may have as many concurrent requests as its tier publishes. */
 export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
@@ -86,7 +86,9 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Creates the judge of LIM-17 or SSE-27: slots are free again after requests that ended in one of these ways. */
+/**
+ * Creates the judge of LIM-17 or SSE-27: slots are free again after requests that ended in one of the ways `endings`.
+ */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

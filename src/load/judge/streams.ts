@@ -57,7 +57,10 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** Creates the judge of a rule about the order of events. The network may have cut a stream that broke off. */
+/**
+ * Creates the judge of a rule about the order of events. A stream that broke off may lack its last events, so they are
+ * not demanded.
+ */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 

@@ -67,7 +67,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Treats a request that lost its response as one whose client disconnected: it may have been admitted. */
+/** Marks a request without a complete response as one whose client disconnected: the target may have admitted it. */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -92,7 +92,10 @@ const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.st
 const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
-/** Returns when a gateway responded in place of the target; `null` if none did, or the server is embedded. */
+/**
+ * Returns the period in which a gateway responded in place of the target; `null` if none did, or the server is
+ * embedded.
+ */
 function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;
   const spells = gatewaySpells([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
@@ -113,7 +116,7 @@ function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEnd
   return { sentMs: firstSentMs, fromMs: firstSentMs, toMs: lastEndMs, gatewayLike, others };
 }
 
-/** A key that the target refused for good, as it does after revoking the key. */
+/** A key that worked at first and then was refused until the end, as if it had been revoked. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 
 /** Whether a status refuses a key. */
@@ -132,9 +135,12 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 /** Use of a key in one response, or in the responses of one second. Times are epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
-  /** When an admitted request was sent; `null` if none was. A server may send 429 to an invalid key, too. */
+  /**
+   * Time at which an admitted request was sent; `null` if none was. Only a 2xx counts as admitted: a server may respond
+   * 429 to an invalid key, too.
+   */
   readonly admittedMs: number | null;
-  /** When a refusal first arrived; `null` if there was none. */
+  /** When the first response that refuses the key arrived; `null` if there was none. */
   readonly refusedMs: number | null;
 }
 

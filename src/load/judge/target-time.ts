@@ -16,7 +16,9 @@ export interface TargetTime {
   readonly kind: "steady" | "drifting" | "unknown";
   /** Returns the span of possible times of the target's clock, in Unix ms, at a time of the client's clock. */
   at(clientMs: number): Span;
-  /** Maximum error of a steady offset, in ms. It is the same at all times, so the spans of `at` do not contain it. */
+  /**
+   * Maximum error of a steady offset, in ms. This error is the same at all times, so the spans of `at` leave it out.
+   */
   readonly unknownMs: number;
 }
 
@@ -56,7 +58,7 @@ export function targetTime(answers: Iterable<DatedResponse>, speed: number): Tar
   return driftingTime(bounds, speed) ?? steadyTime({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
-/** Lag of a clock, in ms, that all judges tolerate anyway. */
+/** Every judge tolerates a clock lag up to this many ms. */
 const toleratedLagMs = 1000;
 
 /** Returns the time of a target whose clock sometimes lags by up to `lagMs`. Each span is wider by the lag. */

@@ -42,7 +42,7 @@ export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(
 /** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** Returns how much a count of the usage report must grow, or a text that says why this is unknown. */
+/** Computes by how much a count of the usage report must grow; a text says why this is unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -90,7 +90,7 @@ function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
-/** Returns a reason if earlier requests of the key may have left a rolling hour during the run, else `null`. */
+/** Returns a reason if requests from before the load may have left a rolling hour during it; `null` if not. */
 function expiryReason(
   { evidence, limits }: LoadFacts,
   before: UsageCount,
@@ -101,7 +101,10 @@ function expiryReason(
   return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
 }
 
-/** Returns why the count may have started again during the run; `null` if it cannot. Its window is undefined. */
+/**
+ * Returns why the count may have started again during the load; `null` if it cannot. The document does not say when its
+ * window begins.
+ */
 function restartReason(
   { evidence, limits, sent, time }: LoadFacts,
   before: UsageCount,

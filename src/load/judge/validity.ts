@@ -9,7 +9,7 @@ export interface Validity {
   readonly pace: string | null;
   /** Why the numbers of requests do not prove that the target keeps its limits. */
   readonly counts: string | null;
-  /** Why the run proves nothing at all about the target. */
+  /** Why no part of the evidence proves anything about the target; `null` if it does. */
   readonly invalid: string | null;
 }
 
@@ -28,7 +28,10 @@ export function validityOf(evidence: LoadEvidence): Validity {
   return { invalid, counts, pace: paceProblem(evidence) ?? counts };
 }
 
-/** Returns what evidence from before a loss proves: breaches, and findings about single responses. */
+/**
+ * Returns which conclusions the evidence from before a target loss allows: only breaches, and findings about single
+ * responses.
+ */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
   return { invalid, counts: invalid ?? reason, pace: reason };

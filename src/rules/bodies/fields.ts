@@ -78,7 +78,7 @@ function valuesWithin({ name, value }: FoundValue, step: string): FoundValue[] {
   return [{ name: named(step), value: value[step] }];
 }
 
-/** Whether a parent of a field has another type than it should, which another clause judges. */
+/** Whether an object that should contain the field is of a wrong type. Another clause judges that. */
 function hasWrongParent(root: unknown, path: string): boolean {
   let value = root;
   for (const step of stepsOfPath(path)) {

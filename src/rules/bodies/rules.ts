@@ -74,7 +74,7 @@ const isDeclared: BodyRule = {
   },
 };
 
-/** Whether a response with an error status is a health report, which the document allows. */
+/** Whether a response is a health report. The document allows such a report with an error status. */
 const isHealthReport = ({ endpoint, json }: ResponseBody): boolean =>
   endpoint === "health" &&
   (isObject(getPath(json, "checks")) || healthStatuses.some((each) => each === getPath(json, "status")));
@@ -168,7 +168,7 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 
 const noMismatches: readonly BodyMismatch[] = [];
 
-/** The last judged response and its mismatches: under load, thousands of refusals have the same body. */
+/** A cache of one entry: under load, thousands of refusals in sequence have the same body. */
 let last: { readonly response: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
 const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>

@@ -51,7 +51,7 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
   one.length === other.length && one.every((step, at) => step === other[at]);
 
 function breachOf(issue: z.core.$ZodIssue): Breach {
-  // If a key of an object is invalid, the issue of zod only says so. An inner issue says what is wrong with the key.
+  // For an invalid key of an object, zod's issue only says that it is invalid. The inner issue says why.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : formatIssueValue(issue);
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
@@ -63,7 +63,7 @@ function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
   return isSecret && input !== undefined ? typeName(input) : preview(input);
 }
 
-/** A configuration file that breaks no sentence of the document. */
+/** A configuration file without format errors, as the schema accepts it. */
 type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
 
 /** An advisory check of a file: it finds values that contradict the plain meaning of their field. */

@@ -3,7 +3,7 @@ import type { KeyHistory } from "./key-history.ts";
 import { isMinuteLimit } from "./header-rules.ts";
 import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
 
-/** The time between two requests by the target's clock, in seconds. */
+/** Bounds of the time between two requests, in seconds of the target's clock. */
 export interface Elapsed {
   /** The shortest possible time: from the first response to the sending of the second request. */
   readonly min: number;
@@ -32,8 +32,9 @@ const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges HDR-19: after a response reports `Remaining: 0`, its window admits no further request. Requests of other
- * windows, or after the reset, prove nothing, nor do those for which a request may have been given back.
+ * Judges HDR-19: after a response reports `Remaining: 0`, its window admits no further request. Ignores requests of
+ * other windows and after the reset. Also ignores as many as the window may have got back, such as for requests that
+ * left a rolling window.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -119,14 +120,13 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns a function that computes how many requests a window may have given back, at most, from its exhaustion to a
- * later request.
- *
+ * Returns a function that computes the maximum number of requests that a window may have given back between its
+ * exhaustion and a later request. It allows for these limiters:
  * - A rolling window whose reset is the time when its oldest request leaves gives back nothing earlier.
  * - A rolling window whose reset is the time when its newest request leaves reports a whole window. Older requests may
  * leave before.
- * - A weighted window may give back requests, because the share of the previous window falls.
- * - The reset of a bucket moves with each request, so later requests rarely report the same reset.
+ * - A weighted window may give back requests, because the weight of the previous window falls.
+ * - A token bucket moves its reset with each request, so later requests rarely report the same reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -138,7 +138,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // Requests with the same reset are in the same fixed window, which gives nothing back before its reset.
+    // A request in the same fixed window cannot give its place back before the reset. Only a rolling window can.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -159,7 +159,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether the server may have stopped counting a request: it failed, or was refused around the exhaustion. */
+/** Whether the server may stop counting a request: it failed, or was refused at about the time of `exhausted`. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

@@ -121,7 +121,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
-    // No value may have a minus sign, not even `-0`.
+    // Rejects a minus sign even in `-0`.
     const isFine = value === undefined || (readRateValue(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
@@ -148,7 +148,7 @@ export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, 
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a response may be about the month's tokens, with a longer wait than a window of requests has. */
+/** Whether a response may be about the month's tokens: only then may the wait be longer than an hour. */
 const isAboutMonthTokens = (
   { limit, remaining, retryAfterSeconds }: ReportedWindow,
   limits: TierLimits | null,

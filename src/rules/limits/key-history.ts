@@ -15,7 +15,7 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-// Suites send requests one after the other, load sends them concurrently. The rules below serve both.
+// The rules below serve runs, which send requests one after another, and load, which sends them concurrently.
 
 /** How far a server's clock may be off, in ms of the target's time: servers may keep whole seconds. */
 export const toleranceMs = 1000;
@@ -30,9 +30,10 @@ export const burstMs = 5000;
 export const maxBurstSeconds = 20;
 
 /**
- * Judges the requests on a key once for each way in which the target's clock may run. All must lead to a breach.
+ * Judges the requests on a key once for each history, which assume different clocks of the target. A breach counts only
+ * if every history has one.
  *
- * @param everyReading whether to return readings in which refusals count even if another explains the history
+ * @param everyReading whether to return readings in which refusals count, even if another reading explains the history
  */
 export function judgeByClocks(
   histories: readonly History[],
@@ -87,7 +88,7 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
 /** Minimum `retry_after`, in seconds, that leaves time for a retry well before its end. */
 export const minEarlySeconds = 4;
 
-/** Maximum difference of two reports of the same instant that rounding explains, in seconds. */
+/** Maximum difference, in seconds, of two reports of the same time that rounding explains. */
 export const maxRoundingSeconds = 2;
 
 /** Whether a retry certainly came before the end of `retry_after`. LIM-14 covers such retries. */

@@ -44,7 +44,7 @@ export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): Rat
 const isInfoValue = (name: InfoName, value: unknown): boolean =>
   name === "date" || name === "retryAfterSeconds" ? Number.isFinite(value) : isRateValue(name, value);
 
-/** Whether a value has the type that its header has: a whole number, a number, or one of the accepted texts. */
+/** Whether a value has the type of its header: a whole number, a number, or one of a list of texts. */
 export function isRateValue(name: RateValue, value: unknown): boolean {
   const { value: accepted } = rateHeaderOf(name);
   if (typeof accepted !== "string") return accepted.some((each) => each === value);

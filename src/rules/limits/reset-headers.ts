@@ -26,7 +26,7 @@ const minSeconds = 3;
 /** Tolerance for the difference of two values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
 
-/** The first and the last response of a window. */
+/** The first and the last response within one rate-limit window. */
 export interface WindowEnds<A> {
   readonly first: A;
   readonly last: A;
@@ -69,11 +69,14 @@ type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
-  /** The client's clock at sending and at the head, in Unix seconds; `null` if the target has a clock of its own. */
+  /**
+   * The client's clock when it sent the request and when the head arrived, in Unix seconds. `null` if the target's
+   * clock runs independently.
+   */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Tolerance of HDR-14 for the difference of the two headers. */
+/** Tolerance of HDR-14 for the time that `Reset` minus `Reset-After` gives. */
 const toleranceSeconds = 2;
 /** A `Date` header has whole seconds, so it may be up to a second behind. */
 const dateCutSeconds = 1;
@@ -160,8 +163,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges a target whose `Date` does not follow its test clock: from the run's first response to this one, the headers'
- * time must advance as far as the run has advanced the clock.
+ * Judges a target whose `Date` ignores its test clock. The time in the headers must have advanced as far as the run has
+ * advanced the clock since its first response.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

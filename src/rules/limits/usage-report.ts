@@ -47,7 +47,10 @@ interface AgentCall {
   readonly tokens: number | null;
 }
 
-/** Returns how much `tokens.used` may have grown with these calls. `max` is infinite if tokens may be unreported. */
+/**
+ * Returns by how much `tokens.used` may have grown through these calls. `max` is infinite if a response may omit its
+ * tokens.
+ */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);

@@ -8,7 +8,7 @@ import { streamEvents, type StreamEventName } from "../../spec/events.ts";
  * sequence").
  */
 export interface StreamShape {
-  /** Names of the events in order, in which consecutive chunks count as one event. */
+  /** Names of the events in order. Consecutive chunks are one entry. */
   readonly sequence: string[];
   readonly chunks: number;
   readonly indexes: Indexes["kind"];

@@ -8,7 +8,7 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Client } from "../send/client.ts";
 
-/** Returns the usable keys of unknown tier other than the main key, each once. */
+/** Returns the usable keys without a known tier, except the main key. Two names with the same key give one entry. */
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
   const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
   return unknown.filter(({ key }, index) => unknown.findIndex((other) => other.key === key) === index);

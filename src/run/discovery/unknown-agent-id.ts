@@ -59,7 +59,7 @@ function prefixLength(longest: string, known: readonly string[]): number {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Whether the position holds the version or the variant of a UUID, which must stay as they are. */
+/** Whether the position in a UUID holds its version or variant digit. Changing such a digit makes the UUID invalid. */
 const isVersionOrVariant = (id: string, at: number): boolean => uuid.test(id) && (at === 14 || at === 19);
 
 function unknownNumber(known: readonly string[]): string {

@@ -11,13 +11,15 @@ import type { Discovery } from "../probe.ts";
 /** Maximum size of a response of the webhook agent: each of its webhooks delivers it, and storage is limited. */
 const maxResponseBytes = 16 * 1024;
 /**
- * The search for a webhook agent stops after so many agents, so many without a response yet, or so many failures in a
- * row.
+ * The search for a webhook agent ends after `invoked` agents, after `slow` agents without a response so far, or after
+ * `failedInSequence` failures in a row.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /** An agent that responds within this time is quick. Checks of webhooks wait for many responses. */
 const maxQuickMs = 3000;
-/** Real time until the next agent is invoked as well, and to wait for any agent at the end. */
+/**
+ * `nextMs`: real time until the next agent is invoked as well. `lastMs`: real time to wait for any agent at the end.
+ */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
@@ -28,7 +30,10 @@ const hasShortBody = ({ answer }: Exchange): boolean =>
 /** The result of the search for a webhook agent. If none was found, `target` is unchanged. */
 export interface WebhookAgentResult {
   readonly target: Target;
-  /** Settles when every invoked agent has responded. Until then they occupy slots, and may not yet count. */
+  /**
+   * Settles when every invoked agent has responded. Until then, these requests occupy slots, and the usage may not show
+   * them.
+   */
   readonly pendingRequests: Promise<unknown>;
 }
 
@@ -77,8 +82,8 @@ interface InvokedAgent {
 }
 
 /**
- * Finds the first agent that responds with 2xx, quickly and briefly, or else one that is only brief. Invokes the next
- * agent while one is slow.
+ * Finds an agent that responds with 2xx, quickly and with a short body; if none is quick, a slow one. While one agent
+ * is slow, invokes the next.
  */
 async function findWebhookAgent(
   agents: readonly string[],

@@ -44,7 +44,7 @@ export async function findForeignUse({ keys, health, time }: ForeignUseSearch): 
   await time.sleepReal(countingDelayMs);
   const found = await Promise.all(
     keys.map(async (key) => {
-      // A key with a small limit per minute may be exhausted once more by now.
+      // The search itself may have exhausted a key with a small limit per minute.
       await awaitNextWindow(key, read, time);
       return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
     }),
@@ -62,7 +62,8 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // A false verdict would be worse than a wait beyond the run's waiting time, if the user allows any at all.
+  // Waits longer than the run's waiting time, unless that is 0: stopping here could blame the target for another
+  // client's requests.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);

@@ -18,7 +18,7 @@ export interface AnnouncedRun {
    * @param fromMs ignores runs that ended before. Default: the start of this run
    */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
-  /** Announces that this run has stopped sending. */
+  /** Records in the run's file that this run has ended. */
   readonly close: () => void;
 }
 
@@ -130,7 +130,7 @@ function removeOldFiles(folder: string): void {
   }
 }
 
-/** Runs a file operation; `null` if it fails, which does not matter: another process may have removed the file. */
+/** Runs a file operation. Returns `null` if it fails: another process may have removed the file. */
 function nullIfFailed<T>(action: () => T): T | null {
   try {
     return action();

@@ -101,7 +101,8 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client affects only counts. Another run, handled below, also advances the test clock.
+  // Another client only changes counts, so it spoils only clauses about counts. Another run of this harness also
+  // advances the test clock, which the lines below handle.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

@@ -36,7 +36,7 @@ interface SearchTools {
 interface WatchOptions {
   readonly target: Target;
   readonly time: RunClock;
-  /** Whether the run uses simulated time. */
+  /** Whether the harness's own clock is simulated, as in tests. */
   readonly isSimulated: boolean;
   /** Whether to announce the run on this machine, and to look for other runs and clients that use the same keys. */
   readonly announces: boolean;

@@ -12,7 +12,7 @@ export interface ClauseCase<T> {
   readonly cell: Cell;
   /** The exchange or delivery that contains the case. `null` if the evidence lacks it. */
   readonly proof: Proof | null;
-  /** Another message with which the case is compared. */
+  /** If the case is a comparison of two messages: the second one. */
   readonly comparedWith?: Proof;
   readonly subject: T;
 }
@@ -30,7 +30,10 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /** Makes the text `actual` of a breach from all broken cases. Default: that of the first. */
   readonly summarize?: (broken: readonly T[]) => string;
-  /** Judges all cases together, such as by one reading. Called if no single case breaks the clause. */
+  /**
+   * Judges all cases together, such as whether one reading explains all of them. Called only if no single case is a
+   * breach.
+   */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** The plural noun that a finding uses for the cases. Default: `responses`. */
   readonly noun?: string;
@@ -68,7 +71,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   };
 }
 
-/** Caches results by an argument that is an object: the selftest judges most responses again and again. */
+/** Caches a result for each object that is judged: the selftest judges most responses several times. */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));

@@ -33,7 +33,7 @@ export interface Check {
   readonly companions?: readonly Probe[];
   /** The check of an earlier requirement set that this check repeats with the requests of later probes, too. */
   readonly widens?: Check;
-  /** Whether a repetition is reported only if it finds a breach, and not if it merely judges more cases. */
+  /** Whether repeated runs of this check are merged only if one finds a breach, not if one merely judges more cases. */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }

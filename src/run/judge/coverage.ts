@@ -11,7 +11,10 @@ export interface Cell {
 
 /** A cell whose cases the interface document lists. */
 export interface DocumentedCell extends Cell {
-  /** The setting without which no request can cause such a case; `null` if a key and an agent suffice, or none can. */
+  /**
+   * The setting that a request needs to cause such a case. `null` if a key and an agent suffice, or if no request can
+   * cause it.
+   */
   readonly reach: Enabler | null;
 }
 
@@ -31,7 +34,7 @@ export interface UncoveredCells {
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
-/** Counts of the cases in one cell. `looked`: all that were judged; `broken`: those that break the clause. */
+/** Counts of the judged cases in one cell. `looked`: all of them; `broken`: those that break the clause. */
 export interface CellCoverage extends Cell {
   readonly looked: number;
   readonly broken: number;

@@ -21,7 +21,7 @@ type FindingKind<R extends string> =
       /** By how much a rate limit is exceeded, in percent of the published number. */
       readonly excessPercent?: number;
     }
-  /** A deviation that the vendor may intend. It becomes a note in the report, whatever the level of the clause. */
+  /** A deviation that the vendor may intend. The report shows it as a note, even if the clause is a MUST. */
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause does not apply to this target, for example because the tier has no published number. */
   | Inapplicable

@@ -20,7 +20,7 @@ export interface Judgement {
   readonly exchanges: readonly string[];
 }
 
-/** The results of probes by name, from a run or saved evidence: one for each tier, or just one. */
+/** The results of all probes by name. A tier probe has one for each tier; another probe has one. */
 export type ProbeResults = ReadonlyMap<
   string,
   readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
@@ -77,8 +77,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check that repeats earlier ones. Unless it finds a new breach or judges more cases, it is `inapplicable`, so
- * that the report does not repeat the earlier finding.
+ * Judges a check that repeats earlier checks with more requests. Returns `inapplicable` if it adds nothing, so that the
+ * report does not repeat an earlier finding.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -151,7 +151,7 @@ function gatherEvidence(check: Check, instance: string | null, results: ProbeRes
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-/** Returns the evidence of a probe without the requests of probes that were added after a requirement set. */
+/** Removes from a probe's evidence the requests that are judged only since later requirement sets. */
 const evidenceForSet = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
@@ -192,7 +192,8 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Only rate-limit samples, of which there may be thousands, have `headClockMs`. None contains an exchange.
+  // Only rate-limit samples have `headClockMs`. There may be thousands, and none contains an exchange, so they are
+  // skipped.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 

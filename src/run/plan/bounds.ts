@@ -18,8 +18,8 @@ export interface RunBounds {
   /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
   readonly readOnly: boolean;
   /**
-   * Whether to run only probes of a few seconds: none that waits, uses up a limit, provokes retries, generates
-   * requests, or serves only gaps. Then `maxWaitMs` is 0 unless it is given. Default: `false`.
+   * Whether to run only probes that take a few seconds. Leaves out probes that wait, use up a limit, provoke retries,
+   * generate requests, or serve only gaps. Also sets `maxWaitMs` to 0 unless it is given. Default: `false`.
    */
   readonly fast: boolean;
   /**

@@ -27,7 +27,10 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/** The kinds of special keys, each with its test. `elsewhere`: the key works only from other addresses. */
+/**
+ * The kinds of special keys, each with the function that recognizes it. `elsewhere`: the key works only from other
+ * addresses.
+ */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -51,7 +54,10 @@ export type ValueByNeed = {
   /** The secret with which requests are signed. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /** The paths that start an operation: by a batch, and by another request. At least one of the two is known. */
+  /**
+   * The paths that start an operation: one for a batch, one for other requests. The target file gives at least one of
+   * them.
+   */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -60,7 +66,7 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** The value of a need before the run. For the receiver, it is the address on which it will listen. */
+/** A value of a need as known before the run. The receiver is not yet started, so its need has only an address. */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type NeedResolution =

@@ -105,7 +105,7 @@ function missingNeed(needs: readonly Need[], target: Target): SkipReason | null 
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
-/** Skips a probe that uses up limits if the target offers none: it would send until one request is refused. */
+/** Skips a probe of limits if the target offers none: the probe would send requests until one is refused. */
 const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null =>
   per === "target" || isOffered("limits", offers)
     ? null

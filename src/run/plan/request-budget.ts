@@ -18,7 +18,10 @@ interface BudgetBounds {
 
 /** The budget that is reserved for a running probe: its planned requests and executions, less those already sent. */
 export interface Reservation {
-  /** Called for each request that the probe sends, with the agent executions that the request may start. */
+  /**
+   * Takes one request out of the reserved budget. Called for each request of the probe, with the agent executions that
+   * it may start.
+   */
   readonly take: (executions: number) => void;
   readonly release: () => void;
 }

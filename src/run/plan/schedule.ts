@@ -8,13 +8,13 @@ export interface ScheduleStep {
   /**
    * How the probes of the step run:
    * - `pool`: concurrently, up to the number of workers.
-   * - `by key`: concurrently if they share no key, else in their order.
-   * - `one by one`: in their order.
-   * - `by agent clock`: one by one if agents follow the test clock, `by key` if they use real time.
-   * - `shared clock`: `by key`, on a test clock that advances while all of them wait.
+   * - `by key`: concurrently if they use different keys, else one after another.
+   * - `one by one`: one after another.
+   * - `by agent clock`: `one by one` if agents follow the test clock, `by key` if they use real time.
+   * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes of the step must leave waiting time to the stage `limits`. */
+  /** Which probes of the step leave some of the waiting time for the stage `limits`. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -23,7 +23,10 @@ export interface ScheduleConditions {
   readonly canAdvance: boolean;
   /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
-  /** Whether only webhook probes call some agent. If not, requests that use up limits would cause deliveries. */
+  /**
+   * Whether webhooks are only on an agent that other probes do not call. If not, requests that use up limits cause
+   * deliveries.
+   */
   readonly hasWebhookAgent: boolean;
 }
 
@@ -63,8 +66,9 @@ export function buildSchedule(
 type PlannedProbes = readonly PlannedProbe[];
 
 /**
- * Orders the stages `exclusive` and `concurrency`. The latter makes executions fail, so it comes before the first probe
- * that creates a webhook. Its probes without a tier come last: they abandon streams, which may hold slots for a while.
+ * Orders the stages `exclusive` and `concurrency`. `concurrency` makes executions fail, so it runs before the first
+ * probe that creates a webhook.
+ * Its probes without a tier come last: they abandon streams, which may hold slots for a while.
  */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -149,7 +153,10 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
 /** Added to the value of each probe, and its minimum divisor: cheaper probes come first among those without checks. */
 const minProbeValue = 0.01;
 
-/** The order in real time: probes on keys of tiers, then the probes of tiers, then those on the main key. */
+/**
+ * Orders probes for real time: first probes without a tier that use a tier's key, then the probes of tiers, then those
+ * on the main key.
+ */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
@@ -162,7 +169,10 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Puts the `limits` probes of each tier last, or first if the others use more than half of a minute's requests. */
+/**
+ * Puts the `limits` probes of each tier after its other probes. Puts them first if the others use more than half of a
+ * minute's requests.
+ */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

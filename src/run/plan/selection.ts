@@ -25,7 +25,7 @@ export interface RunScope extends RunBounds {
   readonly requirements: RequirementSet;
   /** The patterns by which `suites` were selected. Absent if all suites are included. */
   readonly selection?: Selection;
-  /** Seed from which requests for coverage are generated. Default: 1; for a nightly run, its day. */
+  /** Seed of the random requests in the stage `coverage`. Default: 1; a nightly run can pass its date. */
   readonly coverageSeed?: number;
   /** Makes the texts about skipped checks, for the report and the evidence. */
   readonly messages: Messages;
@@ -71,7 +71,10 @@ export function unselectedMusts(
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
-/** Returns the property `selection` of a {@link RunScope}. If nothing was chosen, returns an empty object. */
+/**
+ * Returns an object with the property `selection` for a {@link RunScope}, or an empty object if all checks are
+ * selected.
+ */
 export const selectionIn = ({ only, skip, profiles }: Selection): Pick<RunScope, "selection"> =>
   only.length + skip.length === 0 && profiles === undefined
     ? {}
@@ -99,7 +102,8 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
 }
 
 /**
- * Whether a check belongs to one of the profiles. One of `core` also belongs to those of the endpoints that it covers.
+ * Whether a check belongs to one of the chosen profiles. A check of `core` that covers endpoints of a chosen profile
+ * belongs to it, too.
  */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);

@@ -13,9 +13,10 @@ export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   /**
-   * Returns a copy of the client for a probe that begins now. It throws {@link TargetLost} once an outage begins.
-   *
-   * @param onAdmitted called before each request, with the executions that it may start if these are bounded, else 0
+   * Returns a copy of the client for a probe that begins now. Its requests throw {@link TargetLost} after an outage
+   * begins.
+   * @param onAdmitted called before each request, with the number of executions that it may start; 0 if the run does
+   * not limit executions
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
   /** Returns a copy of the client whose requests are judged only by checks of this requirement set and later ones. */

@@ -21,7 +21,7 @@ export interface CrashSuspects {
   readonly endOutage: () => void;
   /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** Returns why a request must not be sent: it is a suspect. `null` if it is none. */
+  /** Returns why a request must not be sent: it may crash the target. Returns `null` if nothing points to that. */
   readonly suspicion: (request: RequestContent) => string | null;
   /** Returns the method and path of each suspect. */
   readonly names: () => readonly string[];

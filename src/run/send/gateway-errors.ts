@@ -16,7 +16,7 @@ export interface GatewayErrors {
 
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
-  /** Repeats an earlier read. Resolves to `true` if the target itself answers again. */
+  /** Repeats an earlier GET. Resolves to `true` if the target, not a gateway, responds. */
   readonly isAnswering: () => Promise<boolean>;
   /** Sends a request again. */
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
@@ -30,7 +30,8 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   let isOwn = false;
 
   /**
-   * Whether only this request fails: the target answers another read. What may not be repeated counts as failing again.
+   * Whether only this request fails, while the target responds to other requests. A request that must not be sent twice
+   * is not tested, and counts as failing.
    */
   const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;

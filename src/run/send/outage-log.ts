@@ -14,11 +14,14 @@ export interface OutageTimes {
 /** The outages of a run, and the waits for their end. */
 export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
-  /** Returns the latest outage if it was not over at a time. `null` otherwise. */
+  /** Returns the latest outage if it began before this time and was not over then; `null` otherwise. */
   readonly at: (ms: number) => OutageTimes | null;
   /** Records the beginning of an outage, and waits for its end. Returns an outage that is already going on. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
-  /** Waits for the end of the latest outage. `false` if the target does not come back; `true` without an outage. */
+  /**
+   * Waits for the end of the latest outage. Resolves to `false` if the target does not come back; to `true` at once if
+   * there was no outage.
+   */
   readonly awaitReturn: () => Promise<boolean>;
   /** Never resolves. Rejects when the target is lost for good or, with `isHasty`, as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;

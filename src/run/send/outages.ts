@@ -18,8 +18,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Examines an exchange after its end. If its connection broke and a new one is refused, or a gateway has responded,
-   * an outage begins. The returned exchange says so in `reconnect`.
+   * Checks after an exchange whether an outage has begun: its connection broke and a new one is refused, or a gateway
+   * has responded. Returns the exchange, marked in `reconnect` if it is part of an outage.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -36,7 +36,7 @@ interface OutageOptions {
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Called when the target is back. */
+  /** Called when the target is reachable again. */
   readonly onReturn: () => void;
   /** If the target refuses connections for this long, the run gives up. */
   readonly deadAfterMs: number;

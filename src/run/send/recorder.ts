@@ -12,7 +12,7 @@ export function startRecorder() {
   const samples = new Map<string, Sample[]>();
   /** Rate-limit samples by key, one map for each period that an outage ended. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
-  /** The end of each outage, in milliseconds since the start of the run. */
+  /** When each outage ended, in milliseconds since the start of the run. */
   const outagesMs: number[] = [];
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
@@ -73,7 +73,7 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** Whether the status shows that an agent ran. A 5xx counts, because an agent that fails has run. */
+/** Whether the status shows that an agent ran. A 5xx may come from an agent that ran and failed, so it counts. */
 const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);

@@ -16,7 +16,10 @@ export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/** Whether the target was unavailable when the exchange ended. Such an exchange says nothing about the target. */
+/**
+ * Whether the target was unavailable when the exchange ended. Such an exchange proves nothing about the target's
+ * behaviour.
+ */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 

@@ -54,13 +54,16 @@ export interface SendGuard {
   readonly timeouts: TimeoutPolicy;
 }
 
-/** Returns how many agent executions a request may start: none without a query, which the target must refuse. */
+/**
+ * Returns how many agent executions a request may start. A request without a query can start none: the target must
+ * refuse it.
+ */
 function possibleExecutions(call: ClientRequest): number {
   if (!usesClientKey(call) || call.method !== "POST") return 0;
   return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");
 }
 
-/** After this many failed connections in a row, the run stops. */
+/** The run stops after this many requests in a row without a connection. */
 const maxUnreachable = 5;
 
 interface GuardContext extends Pick<RunBounds, "maxExecutions" | "readOnly"> {
@@ -96,7 +99,8 @@ export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, sign
       executing -= executionsOf(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // A probe may set short deadlines on purpose, so a timeout then says nothing about the target.
+      // Does not count a timeout after a deadline that the probe itself has shortened: it says nothing about the
+      // target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

@@ -31,7 +31,7 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
   readonly signal: AbortSignal;
 }
 
-/** State that the copies of a client share. */
+/** State shared by a client and all its copies. */
 export interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
   /** Number of outages before the current probe began. With more, the client throws {@link TargetLost}. */
@@ -130,7 +130,10 @@ export async function takeSample(shared: SharedClientState, key: TargetKey, call
 /** Quick test for paths that the URL standard leaves as they are. Nearly all paths match. */
 const unchangedPathPattern = /^[\w/?=&-]*$/;
 
-/** Throws {@link UnsendablePath} for a segment that URLs drop: the sent request would differ from its record. */
+/**
+ * Throws {@link UnsendablePath} for a path with a segment such as `..`: URL parsers drop it, so the target would get
+ * another path.
+ */
 function checkPath({ path }: ClientRequest): void {
   if (unchangedPathPattern.test(path)) return;
   const dropped = path
@@ -202,7 +205,7 @@ async function finishAndRecord(
 }
 
 function headersOf(key: TargetKey, options: SendOptions): Header[] {
-  // A target without keys has one with an empty text. It gets no other key either.
+  // A target without authentication has one key, with an empty text. Its requests get no `Authorization` header at all.
   const given = options.authorization === undefined ? `Bearer ${key.key}` : options.authorization;
   const authorization = key.key === "" ? null : given;
   const hasBody = options.json !== undefined || options.text !== undefined;

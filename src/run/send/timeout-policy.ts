@@ -123,7 +123,7 @@ function trackTimeouts(now: () => number) {
   };
 }
 
-/** Tracks late responses of requests that make no agent run. */
+/** Tracks late responses to requests that run no agent. */
 function trackLateResponses() {
   const sum = sumPeriods();
   let [count, last] = [0, ""];

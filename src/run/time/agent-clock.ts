@@ -29,7 +29,10 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return null;
   };
 
-  /** Waits for an agent's response in real time. If none arrives, calls `advance`, for one caller at a time. */
+  /**
+   * Waits for an agent's response in real time. If none arrives, calls `advance`. Several callers advance one after
+   * another.
+   */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {

@@ -23,7 +23,7 @@ export interface RunClock {
   readonly canAdvance: boolean;
   /** Real time until effects of an advance, such as deliveries, have arrived. 0 without a test clock. */
   readonly settleMs: number;
-  /** Whether the user states that agents follow the test clock. */
+  /** Whether the target file states that agents follow the test clock. */
   readonly agentsFollow: boolean;
   /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
@@ -41,7 +41,10 @@ export interface RunClock {
    * step, sleeps `restMs` of real time (default 2). Then waits for the promise.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** Like `passUntil`, for an agent's response. If agents use real time, waits up to 30 s before advancing. */
+  /**
+   * Like `passUntil`, for an agent's response. If agents use real time, waits up to 30 s before it advances the test
+   * clock.
+   */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether responses showed that agents use real time although the target has a test clock. */
   readonly agentsUseRealTime: () => boolean;
@@ -66,7 +69,7 @@ interface RunClockOptions {
   readonly clock: ClockControl | null;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
-  /** Called when a real wait begins. */
+  /** Called when the run begins to wait in real time. */
   readonly onWait?: ((ms: number, why: string) => void) | undefined;
   /** The source of real time. Default: the machine's clock. */
   readonly timers?: Timers | undefined;
@@ -151,7 +154,7 @@ async function advanceUntil<T>(
 /** How far waits may exceed `maxWaitMs`: two windows of a minute should fit into two minutes in spite of rounding. */
 const budgetToleranceMs = 2000;
 
-/** Keeps account of the run's waiting time, in milliseconds of real time. The time of overlapping waits counts once. */
+/** Counts the run's waiting time, in milliseconds of real time. Waits that overlap count once. */
 function createWaitBudget(maxWaitMs: number, now: () => number) {
   let [takenMs, reservedMs, waitingUntilMs] = [0, 0, 0];
   const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));

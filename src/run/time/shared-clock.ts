@@ -19,7 +19,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // Lets probes continue first that were started, or whose wait ended, at the same moment.
+    // Lets other probes run first: those that have just started, or whose wait has just ended, may wait themselves.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);

@@ -16,12 +16,12 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
         ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
         : "interrupted";
 
-/** A signal that stops a run early. */
+/** An abort signal with functions to trigger it and to release it. */
 interface StopSignal {
   readonly signal: AbortSignal;
   /** Stops the run for a reason. */
   readonly stop: (reason: Error) => void;
-  /** Removes the timer and the listener. */
+  /** Removes the timer, and the listener on the caller's signal. */
   readonly release: () => void;
   /** Must be called after the run. Ends waits that are still going on, such as those of an abandoned probe. */
   readonly end: () => void;

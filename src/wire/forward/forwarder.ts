@@ -31,7 +31,7 @@ export interface ForwarderOptions {
 
 /** A running forwarder. */
 export interface Forwarder {
-  /** Its origin, such as `http://127.0.0.1:8788`. */
+  /** URL without a path, such as `http://127.0.0.1:8788`. */
   readonly origin: string;
   /** Stops the forwarder at once. Exchanges that are under way end as if their clients had disconnected. */
   readonly close: () => Promise<void>;
@@ -166,7 +166,7 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // Sends the head together with the first piece of the body, if that arrives in the same turn.
+      // Waits a moment before sending the head alone, so that it can leave together with the first piece of the body.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });

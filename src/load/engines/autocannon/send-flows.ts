@@ -114,7 +114,7 @@ function requestTotals(flows: readonly Flow[], sent: number) {
 
 /** Measures the CPU use of this process, as a share of one core. */
 interface CpuMeter {
-  /** Returns the highest share of a core in any interval so far, from 0 to 1. */
+  /** Returns the highest CPU use in any interval so far, as a fraction of one core (0 to 1). */
   readonly peak: () => number;
   readonly end: () => void;
 }

@@ -99,7 +99,10 @@ function createListener(
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
-  /** Connections that the server is about to close. It does not read the request that autocannon sends after that. */
+  /**
+   * Connections with a response of `Connection: close`. The server will not read the next request, which autocannon
+   * sends nevertheless.
+   */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
@@ -161,7 +164,7 @@ export interface AutocannonOptions extends PreparedRequest {
   readonly amount: number | null;
   /** The client certificate, for a server that requires one. */
   readonly client: Network["client"];
-  /** Maximum number of seconds until a response has arrived. */
+  /** Seconds within which a response must have arrived completely. */
   readonly timeoutSeconds: number;
 }
 
@@ -242,6 +245,6 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
 export const headersOf = (raw: readonly string[]): Header[] =>
   Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
 
-/** Whether the server closes the connection after this response. */
+/** Whether the response has `Connection: close`, with which the server announces that it closes the connection. */
 export const closesConnection = (headers: readonly Header[]): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "connection" && /\bclose\b/i.test(value));

@@ -106,7 +106,10 @@ interface ShapeOptions extends Pick<UndiciOptions, "signal" | "speed"> {
   readonly send: Send;
 }
 
-/** Sends requests in a traffic shape, whose times are those of this machine. Settles when all requests have ended. */
+/**
+ * Sends requests in a traffic shape. Its times must be in real seconds, not those of the target's clock. Settles when
+ * all requests have ended.
+ */
 export async function sendInShape(shape: TrafficShape, { send, signal, speed }: ShapeOptions): Promise<void> {
   switch (shape.kind) {
     case "at once":
@@ -169,7 +172,7 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
     const sample = await send();
     if (sample.status === 429) return sample;
-    // A server that is down or broken never responds 429.
+    // Gives up: a server that is down or broken never responds 429.
     if (sample.status === null || sample.status >= 400) return null;
   }
   return null;

@@ -11,7 +11,7 @@ import { packageRoot } from "../../../base/package-root.ts";
 
 /** An installed k6 whose version can run the scripts of this package. */
 export interface K6Binary {
-  /** The absolute path. */
+  /** Absolute path of the executable file. */
   readonly path: string;
   /** The version, such as `v2.2.0`. */
   readonly version: string;

@@ -84,7 +84,7 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
     SPEED: String(options.speed),
     RECORD: "true",
     K6_USER_AGENT: options.userAgent,
-    // By default, k6 asks hosts that a machine without Internet cannot reach.
+    // Otherwise k6 contacts hosts on the Internet, which it may not reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };
 }

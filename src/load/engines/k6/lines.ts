@@ -92,7 +92,10 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
 };
 const plainFields = Object.entries(plainSample);
 
-/** Whether a line is valid and has none of these. The schema takes four times as long as `JSON.parse`. */
+/**
+ * Whether a line is a valid sample without the optional objects. Avoids the schema, which takes four times as long as
+ * `JSON.parse`.
+ */
 function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;
   const fields = json as Readonly<Record<string, unknown>>;

@@ -53,7 +53,7 @@ function testRun(name: string, file: string, scenario: Scenario, options: Manife
     spec: {
       parallelism: options.segments,
       script: { configMap: { name, file } },
-      // The log of a pod becomes evidence, so it may contain only the lines of the script and k6's own messages.
+      // The pod's log becomes evidence. So k6 must print only the script's lines and its own messages in it.
       arguments: "--quiet --no-color --no-usage-report --no-thresholds --log-format raw",
       runner: { image: `grafana/k6:${options.k6Version.replace(/^v/, "")}`, env: environmentOf(scenario, options) },
     },

@@ -55,7 +55,8 @@ export function startK6(
       try {
         take(line);
       } catch (error) {
-        // A script of this package wrote a malformed line, so its later lines cannot be trusted.
+        // The k6 script comes from this package. A malformed line is a bug in it, so later lines cannot be trusted
+        // either.
         kill();
         reject(error instanceof Error ? error : new Error(String(error)));
       }

@@ -88,7 +88,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets the number of planned requests to that of the whole load. A segment knows only its own. */
+/** Sets the number of planned requests to that of the whole load. A k6 process knows only its own part. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

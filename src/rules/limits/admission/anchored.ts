@@ -5,12 +5,12 @@ import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** A window that opened at some time between `fromMs` and `toMs`, and closed at `closesAtLatestMs` at the latest. */
+/** A window that opened at some time between `fromMs` and `toMs`, and closed not later than `closesAtLatestMs`. */
 interface PossibleWindow {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /** From this instant on, every counted request lies in this window or a later one. */
+  /** From this time on, every counted request lies in this window or a later one. */
   readonly certainFromMs: number;
 }
 
@@ -29,13 +29,16 @@ export interface Openers {
 }
 
 export interface AnchoredWindow extends Window {
-  /** The smallest limit that can have admitted the requests, from {@link minCapacity}. */
+  /** Lower bound of the limit, as {@link minCapacity} returns it. A smaller limit cannot have admitted the requests. */
   readonly minCapacity: number;
 }
 
 /**
- * Fits windows that open with the first counted request after the end of the last; `null` if they cannot be right.
- * @param open when the window that was open at the start ends, in ms after the start; `null` if none was open
+ * Fits windows that open with a request: the first one that counts after the previous window has ended. Returns `null`
+ * if such windows cannot have admitted the requests.
+ *
+ * @param open the time at which the window that was open at the start ends, in ms after the start; `null` if none was
+ * open
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,

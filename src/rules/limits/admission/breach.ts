@@ -18,7 +18,7 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /** Ids of requests whose responses alone prove the breach. An id is repeated if it stands for several requests. */
+  /** Ids of the requests that prove the breach. An id occurs several times if it stands for several requests. */
   readonly witness: readonly string[];
 }
 
@@ -67,7 +67,7 @@ function spanOf(decisions: readonly Decision[]): string {
   return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
 }
 
-/** Returns a text that says how few requests can have counted at the time of a refusal. */
+/** Describes how few requests can have counted at the time of a refusal. */
 function describeCountedAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
@@ -80,7 +80,7 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 }
 
 export interface Witness {
-  /** Decisions whose outcomes prove the breach. */
+  /** The requests whose outcomes prove the breach. */
   readonly known: readonly Decision[];
   /** The whole history, in which the outcome of all other decisions is unknown. It is still a breach. */
   readonly history: History;
@@ -95,8 +95,8 @@ type RequestSubset = ReadonlyMap<Decision, number>;
 const maxExaminedRequests = 60_000;
 
 /**
- * Finds a small subset of requests that proves a breach. The outcome of the others becomes unknown; without them, a
- * legal history could look like a breach.
+ * Finds a small subset of requests that proves a breach. The other requests stay in the history with an unknown
+ * outcome: without them, a legal history could look like a breach.
  */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
@@ -118,7 +118,7 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   };
 }
 
-/** Returns the requests from rank `from` to just before rank `end`. A decision may stand for several. */
+/** Returns the requests at the positions `from` to `end - 1`. A decision may stand for several requests. */
 function requestsInRange(ordered: readonly Decision[], from: number, end: number): RequestSubset {
   const part = new Map<Decision, number>();
   let before = 0;

@@ -50,7 +50,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each instant at which a span may begin: the most tokens that had been refilled and not spent. */
+/** For each time at which a span may begin: the maximum number of tokens that were refilled before and not spent. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;
@@ -83,7 +83,10 @@ function isExplained(
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
-/** Whether a refusal reports a longer wait than one token for itself and each earlier refusal that counted needs. */
+/**
+ * Whether a refusal reports a longer wait than necessary: one token for itself, and one for each earlier refusal that
+ * counted.
+ */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
   refillPerMs: number,

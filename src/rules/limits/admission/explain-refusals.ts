@@ -11,7 +11,7 @@ import { requestsBefore, timelineOf, type TimedRefusal, type AdmissionTimeline }
 export interface RefusalReasons {
   /** Refusals that some limiter may have made. They may also have counted, or held a concurrency slot. */
   readonly explained: ReadonlySet<Decision>;
-  /** Refusals that no limiter can have made. */
+  /** Refusals that no allowed limiter can have made. */
   readonly unexplained: readonly Decision[];
 }
 

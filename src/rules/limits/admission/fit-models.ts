@@ -20,7 +20,10 @@ import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type 
 import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
-/** A model and, for each way in which it fits, the refusals that it cannot have made. Empty: it does not fit. */
+/**
+ * A model of a limiter, and for each way in which it fits the history, the refusals that it cannot explain. If the list
+ * is empty, the model does not fit.
+ */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
@@ -89,7 +92,8 @@ function createFitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, and with no more than one window's capacity, it does not matter where windows begin.
+    // If nothing was refused, and all admitted requests fit into one window, every position of the windows explains the
+    // history.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":

@@ -16,8 +16,8 @@ interface WindowGrid {
 }
 
 /**
- * Fits fixed windows that begin anywhere in `phases`; `null` if they cannot have admitted the requests.
- * @param weighted whether each window also counts a share of the previous one, and so may refuse more
+ * Fits fixed windows that begin anywhere in `phases`. Returns `null` if no such windows can have admitted the requests.
+ * @param weighted whether each window also counts part of the previous one, and so may refuse more
  */
 export function fitFixed(
   timeline: AdmissionTimeline,
@@ -100,8 +100,8 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
 }
 
 /**
- * Returns the maximum weight of the previous window at a refusal. A request that may lie in either window counts in the
- * later one, where it weighs most.
+ * Returns the maximum weight of the previous window at a refusal. A request that may lie in the previous or the current
+ * window counts in the current one, where it weighs more.
  */
 function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;

@@ -66,7 +66,7 @@ export interface History {
   readonly priorUse: PriorUse;
   /** For each earlier request that no longer counts: until when it may hold a slot. Default: none does. */
   readonly lingeringUntilMs?: readonly number[];
-  /** When windows end according to the target's headers. Default: not known. */
+  /** End times of windows that the target's headers announce. Default: unknown. */
   readonly announced?: AnnouncedEnds;
   readonly decisions: readonly Decision[];
 }
@@ -89,13 +89,13 @@ export interface ObservedRequest {
   /** When the response was complete; equal to `answeredMs` unless it streamed. */
   readonly endedMs: number;
   readonly outcome: DecisionOutcome;
-  /** Minimum time for which the request keeps its agent busy. Default 0: not known. */
+  /** Minimum duration of the agent's work on the request. Default: 0, as if nothing is known. */
   readonly minOccupiedMs?: number;
   /** Maximum time of a byte in the network, needed to prove how long a stream held its slot. Default: not known. */
   readonly maxTransitMs?: number;
 }
 
-/** Returns the number of requests that these decisions stand for. */
+/** Adds up the `count` of the decisions: one decision can stand for several equal requests. */
 export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 
@@ -130,7 +130,12 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
   return isAdmitted(answer) ? "admitted" : "failed";
 }
 
-/** Returns the limiter's decision on a request. `decided` is its span on the limiter's clock, if a response came. */
+/**
+ * Returns the limiter's decision on a request.
+ *
+ * @param decided the span of the limiter's clock in which it decided; ignored after its beginning if no response
+ * arrived
+ */
 export function decisionOfResponse(
   answer: DecisionSample,
   decided: Span,

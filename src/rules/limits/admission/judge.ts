@@ -15,8 +15,8 @@ export interface LimiterReading {
 }
 
 /**
- * The verdict on a history, with at least one reading. Those in which refusals count come only if no other explains the
- * history, or on request.
+ * The verdict on a history: the readings that explain it, or a breach. A reading in which refusals count is listed only
+ * if no other reading explains the history, or on request.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
@@ -131,7 +131,7 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
   };
 }
 
-/** Describes whether refused requests use up the allowance, which the document does not say (LIM-16). */
+/** Describes whether refused requests count toward the limits (LIM-16). The document does not say. */
 export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
   if (refusalsCount.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";

@@ -51,11 +51,11 @@ export interface Announcement {
 }
 
 const secondMs = 1000;
-/** Maximum difference between two reports of the same reset, which machines may round differently. */
+/** Maximum difference between two reports of the same reset: several servers of one target may round it differently. */
 const maxApartMs = 2 * secondMs;
 /**
- * Only so many values of `Remaining`, or times to the reset `minSeconds` apart, prove fixed windows. With fewer, the
- * reset may only seem fixed.
+ * The minimum number of different `Remaining` values, or of resets `minSeconds` apart, that proves fixed windows. With
+ * fewer, a rolling window can look fixed.
  */
 const minValues = 3;
 const minSeconds = 10;
@@ -97,8 +97,8 @@ function reduceByWindows(ms: number, windowMs: number): number {
 }
 
 /**
- * Returns the possible phases of fixed windows, from `startMs` on.
- * @param announced when a window ends by the headers; the phases agree with it
+ * Returns the ranges in which the phase of fixed windows can lie, in ms after `startMs`.
+ * @param announced span in which a window ends, according to the headers; `undefined` if they do not say
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;

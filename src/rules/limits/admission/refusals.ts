@@ -1,4 +1,4 @@
-/** A set of refusals, as a bitmap by index. Models are compared by the refusals that they cannot have made. */
+/** A set of refusals, as a bitmap by index. A model of a limiter has the set of refusals that it cannot explain. */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {
@@ -30,7 +30,7 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** Maximum number of sets to keep for one model, to bound the work. */
+/** Maximum number of sets to keep for one model, to limit computing time. */
 const maxKeptSets = 48;
 
 /** Adds a set, and drops each that contains another. A full list intersects its last set with the new one. */

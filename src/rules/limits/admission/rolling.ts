@@ -31,7 +31,8 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether the requests can have instants, the n-th between the n-th of both lists, with at most `limit` in a window.
+ * Whether one can choose a time for each request so that no window has more than `limit`. The n-th time must lie
+ * between the n-th values of the two lists.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
   // Instants chosen so far: `chosen[n]` is that of the requests from rank `upToRank[n - 1]` to below `upToRank[n]`.
@@ -85,7 +86,10 @@ const maxWindows = 16;
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
-/** Counts the requests in spans of n windows: at most n + 1 windows share them, so one has at least that part. */
+/**
+ * Lower bound by counting. n windows in sequence overlap at most n + 1 fixed windows, so one of these has at least 1 /
+ * (n + 1) of the requests.
+ */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;
@@ -113,7 +117,7 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   return min;
 }
 
-/** Returns the gaps, without their ends, in which the limiter cannot have decided any request that may count. */
+/** Returns the spans in which the limiter cannot have decided any request that may count. Their ends are exclusive. */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);

@@ -23,7 +23,8 @@ export type SlotTest = (refusal: Decision) => boolean;
 const blockSize = 256;
 
 /**
- * Returns a test of whether other requests may have held all slots at some instant of a refused request.
+ * Returns a function that tests, for a refused request, whether other requests may have held all slots when it was
+ * refused.
  * @param mayHold refusals that may have held a slot while the server checked another limit
  */
 export function createSlotTest(

@@ -19,8 +19,8 @@ export interface TimedRefusal {
 }
 
 /**
- * A history as the models need it: on the limiter's clock, widened by the tolerance, and sorted. `counted` are the
- * requests that may count: all but refusals, and the refusals that may.
+ * A history on the limiter's clock, as models of limiters need it: each time widened by the tolerance, and sorted.
+ * `counted` are all requests that may count, including refusals for which that is possible.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, sorted by their earliest instant. */
@@ -32,7 +32,9 @@ export interface AdmissionTimeline {
   readonly startMs: number;
   /** The last finite instant of the history. */
   readonly endMs: number;
-  /** Until this instant, requests from outside the history may count as well. `-Infinity` if the key was fresh. */
+  /**
+   * Until this time, earlier requests that are not in the history may still count. `-Infinity` if the key was fresh.
+   */
   readonly unknownUseUntilMs: number;
 }
 
@@ -74,7 +76,10 @@ export function timelineOf(
   };
 }
 
-/** Builds the layers. Without the widest spans, results are more precise: one wide span blurs its whole layer. */
+/**
+ * Builds the layers: each next one leaves out the widest spans of the last. One wide span makes the bounds of its whole
+ * layer imprecise.
+ */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;
@@ -91,7 +96,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
 /** Instants in ascending order, and how many requests each of them stands for. */
 export interface Tally {
   readonly values: Float64Array;
-  /** For each of `values`, the number of requests at earlier instants; then the number of all. */
+  /** For each of `values`, the number of requests at earlier times. One more entry gives the number of all requests. */
   readonly before: Float64Array;
 }
 
@@ -105,7 +110,7 @@ export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) =
   return { values: sortedBy(ordered, key), before };
 }
 
-/** Compares without a subtraction, because the difference of two infinite instants is `NaN`. */
+/** Does not subtract: the difference of two infinite times is `NaN`. */
 const compareInstants = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
 export const requestsBefore = ({ values, before }: Tally, bound: number): number =>

@@ -115,7 +115,7 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // Nothing to update for a dropped delivery. After closing, the receiver disconnects senders, which is no reply.
+      // The record of a dropped delivery does not exist. Closing the receiver disconnects senders, which is no reply.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);

@@ -114,9 +114,9 @@ export type TrafficShape =
   /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
   /**
-   * In each round, sends requests one by one until one is refused, and one more when `retry_after` has passed. This
-   * last one waits a second longer, because servers round, and 100 ms of real time. Every second round also retries
-   * early: see {@link earlyRetrySeconds}.
+   * In each round, sends requests one by one until one is refused. Sends one more when `retry_after` and another second
+   * (because servers round) plus 100 ms of real time have passed. Every second round also retries early: see {@link
+   * earlyRetrySeconds}.
    */
   | { readonly kind: "after refusal"; readonly rounds: number };
 

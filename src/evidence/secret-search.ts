@@ -121,7 +121,10 @@ const blockHash = (text: string, end: number): number =>
 /** Returns a code that is equal for both cases of a letter. A collision with other characters only costs time. */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
-/** Finds grams with the algorithm of Wu and Manber, which reads one block every six characters of most texts. */
+/**
+ * Finds grams with the algorithm of Wu and Manber. It skips most of the text: usually it reads one block in six
+ * characters.
+ */
 function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;

@@ -1,4 +1,4 @@
-/** An unescaped text, and the place of each of its characters in the original text. */
+/** An unescaped text, and the position in the original text of each of its characters. */
 export interface UnescapedText {
   readonly text: string;
   /** Position of each UTF-16 code unit in the original text. The last entry is the length of the original text. */
@@ -78,7 +78,9 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // `\n` may be a backslash of a key before an `n`, and never a line feed: API keys have no control characters.
+  // Keeps an escaped character such as the `n` of `
+  // ` as it is, and does not turn it into a line feed. The backslash may be part of a key, and no API key contains
+  // control characters.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

@@ -85,7 +85,10 @@ export function openRelay(origin: string) {
   return { pass, edit, reshape, run, close: (): Promise<void> => pool.destroy() };
 }
 
-/** Returns the headers to send to the client. Keeps `Content-Length` only for HEAD, whose response has no body. */
+/**
+ * Returns the headers to send to the client, without those of the connection. Keeps `Content-Length` only for HEAD:
+ * other responses may change their length.
+ */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
     ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),

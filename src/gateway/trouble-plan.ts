@@ -60,7 +60,9 @@ const fitsAnyRequest = (): boolean => true;
 const outageAttempts = 20;
 const outageMs = 20_000;
 
-/** Returns an item that fails a request three times: first with its own status, then with the other chosen ones. */
+/**
+ * Returns an item that fails a request three times: first with the named status, then with the other chosen statuses.
+ */
 function repeatedFailure(
   name: "500" | "502" | "503",
   chosen: readonly TroubleName[],

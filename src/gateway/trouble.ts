@@ -97,7 +97,7 @@ const plainFrame = (name: string, data: string): string => `event: ${name}\ndata
 
 const plainShape: StreamShape = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
 
-/** Makes a frame function that changes the JSON object of each event. */
+/** Creates a function that writes each event with changed JSON data. */
 const editEventData =
   (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamShape["frame"] =>
   (name, text) => {
@@ -117,7 +117,7 @@ const unknownField = { x_conformance: { list: [1, null], text: "a field that the
 const openStreamHoldMs = 3000;
 const eventPauseMs = 400;
 
-/** The shapes of streams by the name of their trouble. */
+/** How each trouble of a stream changes the server's events, by the name of the trouble. */
 export const streamTroubles = {
   "slow-stream": { ...plainShape, pauseMs: eventPauseMs },
   "stream-error": {

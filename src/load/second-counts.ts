@@ -25,7 +25,7 @@ export function createSecondCounter(): SecondCounter {
   const byName = new Map<string, MutableCounts>();
   let last: MutableCounts | null = null;
   const countsOf = (sample: LoadSample, second: number): MutableCounts => {
-    // Thousands of requests in a row lie in the same second, so the last entry is tried first.
+    // Tries the last entry first, because thousands of requests in a row belong to the same second.
     if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
     const name = nameOf(sample.flow, sample.key, second);
     last = byName.get(name) ?? emptyCounts(sample, second);
@@ -114,7 +114,7 @@ function headOf(sample: LoadSample, status: number): HeadCounts {
 const hasMalformedNumber = ({ malformed }: LoadSample): boolean =>
   malformed?.some(({ name }) => headerFormClauseOf(name) === notNegative.clause) ?? false;
 
-/** Adds counts of headers to those of the same status. */
+/** Adds header counts to the entry with the same status; creates the entry if there is none. */
 function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
   const known = heads.find(({ status }) => status === more.status);
   if (known === undefined) heads.push({ ...more });

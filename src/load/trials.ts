@@ -19,7 +19,7 @@ export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
   /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
-  /** `first`: the engine that a scenario prefers. `in turns`: the engines alternate from trial to trial. */
+  /** `first`: each scenario uses the engine that it lists first. `in turns`: the engine changes with each trial. */
   readonly engine: EngineName | "first" | "in turns";
   /** Installed engines. A scenario that none can send gets its preferred one, and is skipped later. */
   readonly engines: readonly EngineName[];

@@ -39,7 +39,10 @@ const affordableConnections = (): number =>
 
 /** Time within which a delivery usually arrives. Older connections without one are closed first. */
 const usualDeliveryMs = 1000;
-/** The order in which connections are closed to make room: the oldest in this state, if older than `minAgeMs`. */
+/**
+ * Which connection is closed to make room: the oldest one in the first of these states that has one older than
+ * `minAgeMs`.
+ */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },

@@ -72,7 +72,10 @@ export type OpenHook = ReturnType<typeof openHook>;
 
 /** Decides whether a delivery to a hook is stored. */
 export interface DeliveryStorage {
-  /** Whether a delivery can be stored in a hook that has `stored`. If so, reserves the room for it. */
+  /**
+   * Whether a delivery of `bytes` can be stored in a hook that already has `stored` deliveries. If so, reserves the
+   * space for it.
+   */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether no further delivery can be stored for a hook that has this many, whatever its size. */
   readonly isFull: (stored: number) => boolean;

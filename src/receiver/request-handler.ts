@@ -35,7 +35,10 @@ export interface RequestHandlerContext {
   /** Number of deliveries to the receiver that this one continues. Ids of new deliveries continue its count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** Returns the body that proves that the harness's own test request has arrived; `undefined` for other tokens. */
+  /**
+   * If `token` is the one of the harness's own test request, returns the body with which to respond; otherwise
+   * `undefined`.
+   */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 

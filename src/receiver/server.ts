@@ -148,7 +148,7 @@ export async function describeUnreachable(
   }
 }
 
-/** Leaves out a proxy that environment variables name, because it does not lead to a local receiver. */
+/** Removes a proxy that comes from environment variables: it does not lead to a receiver on this machine. */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 

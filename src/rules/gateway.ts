@@ -24,9 +24,9 @@ export interface GatewaySpell {
   others: number;
 }
 
-/** Number of other responses after which a period of gateway-like responses is over. */
+/** A period of gateway-like responses has ended after this many other responses. */
 const maxOthersBetween = 20;
-/** More isolated gateway-like responses than these, and the target sent them itself. */
+/** If there are more isolated gateway-like responses than this, the target itself sent them. */
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;

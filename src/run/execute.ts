@@ -81,7 +81,10 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Runs a probe, and again if an outage interrupted it, because later probes may need what it creates. */
+  /**
+   * Runs a probe until an outage no longer interrupts it. It must not be postponed, because later probes may need what
+   * it creates.
+   */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));

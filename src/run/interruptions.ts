@@ -10,7 +10,7 @@ export interface Interruptions {
   readonly begin: (each: PlannedProbe) => void;
   /** Returns the final result of a probe that has ended; `null` if an outage interrupted it, so that it runs again. */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
-  /** Removes a probe from the list of probes to run again. Returns `false` if the probe is not on this list. */
+  /** Removes a probe from the list of probes to run again. Returns whether the probe was on this list. */
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   /** Removes the next probe from the list of probes to run again, and returns it. `undefined` if the list is empty. */
   readonly nextToRerun: () => PlannedProbe | undefined;

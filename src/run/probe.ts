@@ -37,7 +37,10 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** Real time that a probe may take, in milliseconds, not counting waits. After it, its evidence is lost. */
+/**
+ * Real time that a probe may take, in milliseconds, without its waits. If a probe takes longer, its evidence is
+ * dropped.
+ */
 export const probeDeadlineMs = 180_000;
 
 /** Everything that a probe gets when it runs. */
@@ -75,7 +78,10 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /** If the target lacks usage or the list: two more reads of the other, to see whether reads count. Else empty. */
+  /**
+   * Two more reads of the list or usage if the target lacks the other one. They show whether reads count. Otherwise
+   * empty.
+   */
   readonly again?: readonly Exchange[];
   /** Health of the agents that may answer. These requests do not count toward the limits. */
   readonly health: readonly Exchange[];
@@ -127,11 +133,11 @@ interface ProbeTraits {
   readonly usesUp?: KeyState;
   /** Whether the probe still returns evidence if its key has too few requests left for all of its requests. */
   readonly mayDropRequests?: true;
-  /** Whether the probe counts requests of other probes, so that it runs even after `maxRequests` requests. */
+  /** Whether the probe judges the number of earlier requests, so that it runs even after `maxRequests` requests. */
   readonly countsRequests?: true;
   /** Whether the probe sends a single read, which runs before the limits are tested, or it would have to wait. */
   readonly countsTowardWindow?: true;
-  /** Whether checks judge what happens after the end of the probe, such as the retries of a delivery. */
+  /** Whether checks judge events after the probe's end, such as later retries of a delivery. */
   readonly isJudgedLater?: true;
 }
 
@@ -151,7 +157,10 @@ interface TierProbeTraits {
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;
-  /** Whether the probe may run for several tiers at once, on a test clock, so its waits take any real time. */
+  /**
+   * Whether the probe may run for several tiers at once if there is a test clock, which advances for all of them
+   * together.
+   */
   readonly concurrent?: true;
 }
 

@@ -22,7 +22,7 @@ export interface RecordedTraffic {
   /** When the first request was sent, in Unix milliseconds. */
   readonly startedUnixMs: number;
   readonly durationMs: number;
-  /** Why the recording ended early; `null` if it did not. */
+  /** Why the recording ended early; `null` if it is complete. */
   readonly stopped: string | null;
 }
 

@@ -21,7 +21,10 @@ export interface ClientRunOptions extends PartyRunOptions {
 export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
   runParty(options, Infinity, (...run) => runClientProbes(options, ...run));
 
-/** No deadline, because the session limits each run of the command: the longest delay of a timer in Node. */
+/**
+ * Effectively no deadline, because each run of the command has its own. The value is the longest delay of a timer in
+ * Node.
+ */
 const probeDeadlineMs = 2 ** 31 - 1;
 
 async function runClientProbes(

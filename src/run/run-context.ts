@@ -25,7 +25,7 @@ export interface SendingOptions extends Partial<RunBounds> {
   readonly deadlines?: Partial<Deadlines>;
   /** Start of the run, as in the report. The requests name it in their headers. Absent: their headers name no run. */
   readonly started?: Date;
-  /** Seed from which requests for coverage are generated. Default 1. */
+  /** Seed of the random requests that the coverage probes send. Default: 1. */
   readonly coverageSeed?: number;
   /** How long the target may refuse connections before the run gives up, in milliseconds. Default 8000. */
   readonly deadAfterMs?: number;

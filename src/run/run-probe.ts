@@ -12,7 +12,7 @@ export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
-  /** Settles when every request that the discovery left open has ended. */
+  /** Settles when all requests that discovery has sent are answered. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
@@ -25,7 +25,10 @@ export interface StageContext {
   /** Real time that one probe may take, not counting waits. Default: that of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe; rejects if the probe throws. Calls `onAdmitted` before each request, with its executions. */
+  /**
+   * Runs one probe. Rejects if the probe throws. Calls `onAdmitted` before each request, with the number of executions
+   * that it may start.
+   */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,

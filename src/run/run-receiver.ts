@@ -4,7 +4,10 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
 import type { RunClock } from "./time/run-clock.ts";
 
-/** One attempt of a probe, of two if an outage interrupts the first, and the receiver's addresses that it opened. */
+/**
+ * One attempt of a probe, and the receiver's addresses that it opened. If an outage interrupts an attempt, another
+ * follows.
+ */
 interface ProbeAttempt {
   readonly hooks: Hook[];
   isOver: boolean;

@@ -39,7 +39,10 @@ export interface RunOptions extends SendingOptions {
   readonly suites: readonly Suite[];
   /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */
   readonly keepsListening?: boolean;
-  /** Asks for the tier of the main key, such as the user, if headers do not show it. `null`: still unknown. */
+  /**
+   * Called if headers do not show the tier of the main key, for example to ask the user. `null`: the tier stays
+   * unknown.
+   */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
@@ -96,7 +99,7 @@ async function runWithSignal(
   const isSimulated = given.timers !== undefined;
   const watch = watchDisturbances({ target, time, isSimulated, announces: given.announces ?? false });
   const receiver = receiverOnDemand(target, time);
-  // When the run is stopped, closes the transport and the receiver. This ends every wait for a response or a delivery.
+  // Closes the transport and the receiver when the run is stopped. This ends all waits for responses and deliveries.
   const closeAll = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", closeAll, { once: true });
   try {
@@ -139,7 +142,10 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/** If detected tiers give another key the highest limit per minute, discovers the target again with that key. */
+/**
+ * Discovers the target again with another key if that key, by the tiers just detected, has the highest limit per
+ * minute.
+ */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
@@ -222,7 +228,7 @@ async function runProbesAndJudge(
   };
 }
 
-/** Whether the evidence breaks a clause about counts, perhaps because another client uses the keys. */
+/** Whether a check about numbers of requests fails. Another client that uses the keys could be the cause. */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
   const ofCounts = filterChecks(suites, ({ clause }) => isAboutCounts(clause));
   return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");

@@ -48,7 +48,9 @@ export interface AgentWithoutPath {
   readonly agent: string;
 }
 
-/** Why something was skipped, and what would enable it; `null` if nothing would, or the reason says it. */
+/**
+ * Why something was skipped, and what would enable it. `needs` is `null` if nothing would, or if the reason says it.
+ */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;

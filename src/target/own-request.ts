@@ -38,7 +38,9 @@ export function withOwnFields(target: OwnRequestTarget, path: string, text: stri
 
 export type OwnRequestTarget = Pick<Target, "agents" | "ownRequests" | "roleAssignments" | "paths">;
 
-/** Finds the own request of the agent in a path. A batch whose path names no agent has that of the answering agent. */
+/**
+ * Finds the own request of the agent that a path names. If a batch path names none, uses that of the answering agent.
+ */
 function ownRequestAt({ ownRequests, agents, paths }: OwnRequestTarget, path: string): OwnRequest | null {
   const segments = path.split("?", 1)[0]?.split("/") ?? [];
   const isAnswering = path === paths.batch || path === paths.operation;
@@ -121,7 +123,7 @@ function chosenQuery(sent: string, own: string): string {
   return isOwn ? sent.slice(before.length, sent.length - after.length) : sent;
 }
 
-/** Returns the fields of an object that another does not have with the same values. */
+/** Removes from `sent` each field that has the same value in `own`. Does the same in nested objects. */
 function difference(sent: Fields, own: Fields): Fields {
   const rest = Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     const needed = own[name];
@@ -139,7 +141,10 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/** Returns the fields of a role's own request for load: a role assignment, or what its agent needs. */
+/**
+ * Returns the request fields with which load is sent, by role: those of the role assignment, or those that the agent
+ * needs.
+ */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {

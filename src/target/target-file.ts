@@ -94,7 +94,10 @@ function mergeNetworks(
   };
 }
 
-/** Replaces `${NAME}` with an environment variable. An advance of the test clock replaces `${seconds}` later. */
+/**
+ * Replaces `${NAME}` with an environment variable. Keeps `${seconds}` and `${milliseconds}`, which each advance of the
+ * test clock fills in.
+ */
 function insertVariables(
   value: unknown,
   path: string,

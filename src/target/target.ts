@@ -23,7 +23,10 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles for which a target file may give a request. For any other role, the agent must play it on every request. */
+/**
+ * Roles that an agent may play only for certain requests, which the target file gives. An agent of another role must
+ * play it in every request.
+ */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -73,7 +76,7 @@ export interface TargetKey {
   readonly expiresInSeconds: number | null;
   /** Whether the key has nearly used up its token quota of the month. The user states this. */
   readonly nearQuota: boolean;
-  /** Token limit of the key for a month; `null` if that of its tier applies. */
+  /** Token limit of the key for a month; `null` if its tier's limit applies. */
   readonly tokensPerMonth: number | null;
   /** Whether the target accepts the key only with signed requests. */
   readonly signed: boolean;
@@ -166,7 +169,7 @@ export interface Target {
   /** Whether requests reach the target directly. Otherwise, a proxy before it may set `X-Forwarded-For`. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets of the proxy, and of the HTTP calls under `clock`, `triggers` and `freshness`. */
+  /** Secrets to redact: of the proxy, and of the HTTP calls under `clock`, `triggers` and `freshness`. */
   readonly callSecrets: readonly string[];
 }
 

@@ -146,7 +146,7 @@ async function withKeys(target: Target, missing: readonly MissingKey[], issue: I
   return {
     ...target,
     keys: { ...target.keys, ...Object.fromEntries(issued.map((key) => [key.name, key])) },
-    // These keys were issued just now, so the target need not confirm that they are unused.
+    // Reports the issued keys as unused without asking the target.
     unusedKeys: unusedKeys && (async () => new Set([...(await unusedKeys()), ...names])),
   };
 }
@@ -159,7 +159,8 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 /** Adds the agents of the control, for roles to which the target file assigns no agent. */
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // Without a named agent for streams, the answering one stands there. The control's agent is better.
+  // If the user named no agent for streams, `streaming` is only a copy of `answering`. An agent of the control is
+  // better.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

@@ -14,7 +14,7 @@ export interface FastRequest {
   readonly deadlines: Deadlines;
   /** Called when the head of the response has arrived. */
   readonly onHead: () => void;
-  /** Called with the failure of the first attempt, if the request is sent a second time. */
+  /** Called with the failure of the first attempt, before the request is sent again. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 

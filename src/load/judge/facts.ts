@@ -82,8 +82,8 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // After a refusal, `shapes` will be called as well. One computation then serves both, if it finds every limiter
-    // that explains the history.
+    // If there are refusals, `shapes` needs every limiter that explains the history. Finding them all here saves a
+    // second computation.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -121,8 +121,8 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
 const maxTokens = 500;
 
 /**
- * Whether the month's tokens may be used up. Tokens do not come back during a run, so they were not if some request was
- * admitted after the last refusal.
+ * Whether the month's tokens may have been used up. A request admitted after the last refusal shows that they were not,
+ * because tokens do not come back during a run.
  */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));

@@ -94,7 +94,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/** Returns the decisions of one second, each made between the first sending and the last end. */
+/** Returns the decisions on the requests of one second. Each was made between the first sending and the last end. */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -186,7 +186,7 @@ function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurr
 
 const nameOf = (limit: number | null, reset: number): string => `${limit} ${Math.floor(reset)}`;
 
-/** Returns the lowest `Remaining` that admitted responses report for each window. */
+/** Returns, for each rate-limit window, the lowest `Remaining` that an admitted response reports. */
 function lowestRemaining(sent: readonly SampledRequest[]): ReadonlyMap<string, number> {
   const lowest = new Map<string, number>();
   for (const each of sent) {

@@ -40,7 +40,7 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/** Finds a response of a fresh key with a lower `Remaining` than the key's own requests explain. */
+/** Finds a response of a fresh key whose `Remaining` is lower than the requests on this key explain. */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,

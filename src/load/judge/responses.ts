@@ -39,7 +39,7 @@ export function judgeEach<Item>(items: Iterable<Item>, { check, cellOf, describe
   return { ...breach(expected, `${formatShare(violations.length, seen.looked, noun)}${actual}`, witness), seen };
 }
 
-/** Judges each response by itself. `whenNone` says why the clause applies to none. */
+/** Judges each response by itself. `whenNone` is the reason of the finding if the clause applies to no response. */
 export const judgeResponses = (
   responses: Iterable<SampledRequest>,
   check: EachJudge<SampledRequest>["check"],
@@ -97,7 +97,10 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/** Creates the judge of a clause about bodies. The engine has compared them; the evidence has the mismatches. */
+/**
+ * Creates the judge of a clause about bodies. The engine has already compared each body, so the evidence holds only the
+ * mismatches.
+ */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {
@@ -130,7 +133,7 @@ const judgeBodies =
 export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
   bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);
 
-/** Counts checked responses by cell of the coverage matrix. */
+/** Counts judged responses by cell of the coverage matrix. */
 interface CoverageCounter {
   readonly add: (cell: Cell, isBroken: boolean, count?: number) => void;
   readonly coverage: () => Coverage;

@@ -81,10 +81,15 @@ function widenTimes(
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 
-/** Maximum error of each engine's times, in ms: whole milliseconds, or a clock that is read a moment late. */
+/**
+ * Maximum error of the times that an engine records, in ms: whole milliseconds, or a clock that is read slightly late.
+ */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
 
-/** Creates a function that finds the cell of a response. Equal cells are one object, to be counted by object. */
+/**
+ * Creates a function that finds the coverage cell of a response. It returns the same object for equal cells, so that
+ * they can be counted by identity.
+ */
 export function createCellIndex({
   tier,
   limits,

@@ -35,7 +35,7 @@ const isOfStreams = ({ witness }: LimitBreach, { samples }: KeyFacts): boolean =
   return samples.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
-/** Returns a breach if a request was admitted while other requests certainly held all slots, else `null`. */
+/** Returns a breach if a request was admitted although other requests certainly held all slots; `null` otherwise. */
 function findAdmittedBeyondSlots(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));

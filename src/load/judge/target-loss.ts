@@ -9,7 +9,9 @@ export interface TargetLoss {
   readonly reason: string;
 }
 
-/** Maximum time until a broken connection is noticed, and maximum difference of two processes' clocks. */
+/**
+ * Maximum time until a broken connection is noticed. Also the maximum difference between the clocks of two processes.
+ */
 const maxNoticeMs = 250;
 
 /**
@@ -75,7 +77,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all requests of a second as unanswered if the loss came before the end of that second. */
+/** Counts all responses of a second as missing if the second ended after the loss. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;

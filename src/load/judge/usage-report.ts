@@ -64,7 +64,7 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the usage report after the load lacks requests or tokens. It may still change, because it may be late. */
+/** Whether the usage report after the load counts too few requests or tokens. A later report may still count them. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   isCountBehind(facts, "requests", requestsBounds) || isCountBehind(facts, "tokens", tokensBounds);
 

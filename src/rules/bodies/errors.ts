@@ -85,7 +85,7 @@ const limitDetails = {
 } as const;
 const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof limitDetails)[];
 
-/** Judges ERR-8: a 429 says when to retry. The fields depend on the form that its body has. */
+/** Judges ERR-8: a 429 says when to retry. The names of its fields depend on its error form. */
 export function retryAfterMismatch(response: ErrorResponse): Mismatch | null {
   const form = formIn(response);
   const inError = errorIn(response)?.["retry_after"];

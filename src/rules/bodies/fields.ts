@@ -91,7 +91,9 @@ function hasWrongParent(root: unknown, path: string): boolean {
   return false;
 }
 
-/** Formats a value of the wrong type. Quotation marks alone would not tell a reader that it is a string. */
+/**
+ * Formats a value of the wrong type. Puts "the string" before a string, because readers may overlook quotation marks.
+ */
 const formatWrongType = (value: unknown, type: FieldType): string =>
   isString(value) && !type.includes("timestamp") ? `the string ${formatValue(value)}` : formatValue(value);
 
@@ -128,8 +130,8 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 }
 
 /**
- * Judges an object by the rows of a table that one clause states; `undefined` if no row applies, as another clause
- * judges the parent. If `root` is no object, only the table's first row fails.
+ * Judges an object by the rows of a field table that belong to one clause. Returns `undefined` if no row applies:
+ * another clause judges the parent object. If `root` is not an object, only the first row of the table fails.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);

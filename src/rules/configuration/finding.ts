@@ -33,7 +33,10 @@ export function clauseAt(path: ValuePath): FileClause {
 const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
-/** For a clause, the path whose value must be right before the clause can be judged. Others need only an object. */
+/**
+ * The path whose value must be valid before a clause can be judged. Any other clause needs only a file that is an
+ * object.
+ */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],
@@ -42,13 +45,19 @@ const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-14": ["webhooks", "endpoints"],
 };
 
-/** Returns the paths that must be right before a clause can be judged, the outermost first. */
+/**
+ * Returns the paths of the objects that contain what a clause is about, the outermost first. They must be valid before
+ * the clause can be judged.
+ */
 export function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
   const innermost = clause === "CFG-1" ? null : (requiredPaths[clause] ?? []);
   return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
 }
 
-/** Result of one check of a file. If a file breaks a clause in several places, each has a result. */
+/**
+ * The result of one check of a file, for one place of the file. A clause that is broken in several places has several
+ * results.
+ */
 export type FileFinding = {
   readonly check: string;
   readonly clause: FileClause;

@@ -68,7 +68,10 @@ interface ExhaustedWindow {
   readonly leftSeconds: number;
 }
 
-/** Returns the published window that an admitted request exhausted, by its own headers; `null` if it exhausted none. */
+/**
+ * Returns the window that an admitted request used up, according to its headers. Returns `null` if requests are left,
+ * or the limit is not a published one.
+ */
 function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow | null {
   const { limit, remaining, reset, resetAfter } = response;
   if (!isAdmitted(response) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
@@ -78,7 +81,7 @@ function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow 
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 
-/** Returns the invokes and streams that were sent after a response and decided before the reset of its window. */
+/** Returns the invokes and streams that were sent after `exhausted` and certainly decided before its window's reset. */
 function agentCallsUntilReset<A extends RequestSample>(
   exhausted: A,
   samples: readonly A[],

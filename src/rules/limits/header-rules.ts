@@ -11,7 +11,10 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The result of a rule: the actual value if it is broken, `null` if it holds, `undefined` if it does not apply. */
+/**
+ * The result of a rule for one response: the wrong value if it breaks the rule, `null` if it keeps it, `undefined` if
+ * the rule does not apply.
+ */
 type RuleResult = string | null | undefined;
 
 /** A rule about the headers of each response to an accepted key, in runs and under load. */
@@ -140,7 +143,7 @@ export const missingHeaders = (
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether a `Limit` header may report the minute's limit plus a burst that is not published. */
+/** Whether `Limit` may be the minute's limit plus a burst of unknown size. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 

@@ -75,7 +75,8 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether a used-up token quota may explain the refusals: no request that needs tokens was admitted after the last.
+ * Whether a used-up token quota may explain the refusals. It cannot if a request that needs tokens was admitted after
+ * the last refusal.
  *
  * @param admitted the admitted requests that a used-up token quota would have refused
  */

@@ -92,7 +92,10 @@ const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 /** Stands for a header that was sent twice with different values. It is neither a number nor a date. */
 const severalValues = "several values";
 
-/** Parses a whole number; `null` for any other text. It may be negative: the rule `notNegative` judges that. */
+/**
+ * Parses a whole number. Returns `null` for any other text. Accepts negative numbers, because the rule `notNegative`
+ * judges them.
+ */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 

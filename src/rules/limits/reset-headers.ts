@@ -95,7 +95,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers count a request on arrival and respond much later; the headers then show the arrival.
+  // Allows for servers that fix the headers when a request arrives, but send the response, and its `Date`, much later.
   if (date !== null && agrees(date - tookSeconds, date + dateCutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -108,7 +108,7 @@ export function resetMismatch(
 
 /** Facts about the run that {@link resetMismatchInRun} needs. */
 export interface ResetContext {
-  /** Whether the run advances the target's clock. */
+  /** Whether the target has a test clock, which the run advances. */
   readonly hasClock: boolean;
   /** The client's clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
@@ -116,7 +116,9 @@ export interface ResetContext {
   readonly first: Sample | null;
 }
 
-/** Like {@link resetMismatch}, with the advances of the target's clock added to the client's clock. */
+/**
+ * Like {@link resetMismatch}, for a run that may advance the target's clock. Adds these advances to the client's clock.
+ */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -153,7 +155,10 @@ function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): bool
 /** Three years. A larger difference comes from a wrong unit, such as milliseconds for seconds. */
 const wrongUnitSeconds = 1e8;
 
-/** Returns the time of a response by its two reset headers, in Unix seconds; `null` without both. */
+/**
+ * Returns the time at which a response was created: `Reset` minus `Reset-After`, in Unix seconds. `null` without both
+ * headers.
+ */
 const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 

@@ -15,7 +15,7 @@ export interface RequestSample extends RateLimitInfo {
   /** `health` is never limited. A GET of `usage` or `list`, and `other` requests, may or may not count. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
-  /** When the head of the response arrived, or when it was clear that none would arrive. */
+  /** When the head of the response arrived; without a response, when waiting for it ended. */
   readonly headMs: number;
   readonly endMs: number;
   /** The status of the response; `null` if none came. */
@@ -65,8 +65,9 @@ export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(he
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
 /**
- * Reduces an exchange to a sample.
- * @param headClockMs how far the target's clock was advanced when the response began; default: as at sending
+ * Makes the rate-limit sample of an exchange.
+ * @param headClockMs how far the target's clock was advanced when the response began; default: as when the request was
+ * sent
  */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;

@@ -43,7 +43,10 @@ export type Indexes =
   /** `at` is the position of the first chunk whose index is missing, no integer, or not above the previous one. */
   | { readonly kind: "broken"; readonly at: number };
 
-/** Classifies the indexes of a stream's chunks; `undefined` stands for a chunk without one. */
+/**
+ * Says whether the indexes of a stream's chunks are absent, rise or are broken. `undefined` stands for a chunk without
+ * an index.
+ */
 export function classifyIndexes(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
@@ -134,7 +137,7 @@ export const chunksBetween: StreamRule = {
   }),
 };
 
-/** Makes a rule skip streams with unknown event names, which SSE-2 judges. */
+/** Returns a rule that does not apply to streams with unknown event names, which SSE-2 judges. */
 function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }

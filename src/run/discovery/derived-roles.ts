@@ -6,7 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that the answering or the streaming agent may play with a certain request, such as a long query. */
+/** A role that the answering or the streaming agent may play if a request demands it, such as by a long query. */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";

@@ -16,7 +16,7 @@ export type DiscoveryResult =
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
-/** Maximum number of agents from the target's list to consider if the user named no agent. */
+/** Number of agents from the target's list among which discovery chooses, if the user named no agent. */
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
@@ -54,8 +54,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * If the target lacks the list or usage, reads the other twice more: that shows whether reads, which run no agent and
- * so test limits, count.
+ * If the target lacks one of list and usage, reads the other one twice more. This shows whether requests that run no
+ * agent count toward the limits.
  */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);

@@ -33,9 +33,9 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
 }
 
 /**
- * Finds the published tier whose limits a response to `GET /usage` shows; `null` if in doubt, because with a wrong tier
- * checks of limits would fail. A token quota in the body must agree, and must be there if two tiers share the number in
- * `Limit`.
+ * Finds the published tier whose limits a response to `GET /usage` shows. Returns `null` if in doubt, because checks of
+ * limits would fail with a wrong tier.
+ * A token quota in the body must agree. If two tiers have the same number in `Limit`, the body must have one.
  */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);

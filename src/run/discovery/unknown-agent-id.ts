@@ -16,8 +16,8 @@ export const unknownAgentId = ({ discovery, target }: Pick<ProbeContext, "discov
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
 /**
- * Makes an id that looks like the known ids, but equals none: with their length, separators, prefix and characters. The
- * same ids always give the same result.
+ * Returns an id that no known agent has, but that has the length, separators, prefix and characters of the known ids.
+ * The same ids always give the same result.
  */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;

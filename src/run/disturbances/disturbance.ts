@@ -36,7 +36,10 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
   return `somebody else used ${names} during the run: requests were counted while the run sent none`;
 }
 
-/** Whether a disturbance makes an exchange worthless. `keys shared` spoils only counts and times. */
+/**
+ * Whether a disturbance makes an exchange worthless. `keys shared` never does, because it affects only counts and
+ * times.
+ */
 export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;

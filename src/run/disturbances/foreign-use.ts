@@ -102,7 +102,10 @@ async function takeReadings(
   return found;
 }
 
-/** Returns by how much `Remaining` fell from each reading to the next; 0 if `Limit` changed with the window. */
+/**
+ * Returns by how much `Remaining` fell from each reading to the next. The value is 0 if `Limit` changed, because the
+ * readings then describe different windows.
+ */
 const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
   those.map((reading, index) => {
     const before = those[index - 1] ?? null;

@@ -10,7 +10,10 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
-/** A run that other processes of this machine can see, so that none blames the target for requests of another. */
+/**
+ * A run that other runs on this machine can see. Otherwise, two runs with one key would take each other's requests for
+ * errors of the target.
+ */
 export interface AnnouncedRun {
   /**
    * Returns the keys that another run uses as well, and since when, in Unix milliseconds; `null` if there is none.

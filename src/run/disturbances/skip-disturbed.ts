@@ -57,7 +57,8 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // The review lacks the disturbed requests, so a pass would prove nothing, but a breach would.
+    // The run's review lacks the requests that the disturbance spoiled. A breach in the rest still counts, but a pass
+    // proves nothing.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });

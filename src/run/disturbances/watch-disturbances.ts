@@ -110,8 +110,8 @@ const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
 /**
- * Returns when the key was first refused after its last success; `null` if it never succeeded, or was not refused
- * since.
+ * Returns when the target first refused the key after the last request that it did not refuse. Returns `null` if the
+ * key never worked, or still works.
  */
 function refusedSince(samples: readonly Sample[]): number | null {
   const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));

@@ -122,7 +122,7 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly JudgedCase<unknown>
 /** The number of cases in each cell. `byName` finds a cell by `of` and `kind`, for thousands of responses. */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
-  /** The cells that have a case, in the order of their first cases in the evidence. */
+  /** The cells that have a case, in the order in which the evidence first shows them. */
   readonly inOrder: readonly CellCoverage[];
 }
 

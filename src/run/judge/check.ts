@@ -27,13 +27,13 @@ export interface Check {
   readonly on: Probe | ProbesByName;
   /** The cases to which the clause applies; `null` if the check judges only the requests of its own probes. */
   readonly matrix: CoverageMatrix | null;
-  /** More probes whose requests the check judges. If they did not run, the check judges the other requests. */
+  /** More probes whose requests the check judges, as far as they ran. */
   readonly also: readonly Probe[];
   /** Probes of other checks whose requests this check judges. They run even if only this check is selected. */
   readonly companions?: readonly Probe[];
   /** The check of an earlier requirement set that this check repeats with the requests of later probes, too. */
   readonly widens?: Check;
-  /** Whether repeated runs of this check are merged only if one finds a breach, not if one merely judges more cases. */
+  /** For a check with `widens`: whether to report it only if it finds a breach, not just because it judges more cases. */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
@@ -78,12 +78,16 @@ export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run
 /** Returns the probes whose evidence a check judges, by name. A single probe gets the name `only`. */
 export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
-/** Whether a check judges exchanges of the whole run, including those of probes that later requirement sets added. */
+/**
+ * Whether a check judges the exchanges of the whole run. Later requirement sets may add probes, and so exchanges, to
+ * it.
+ */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check of the whole run for every later requirement set: a published check must not become stricter, so
- * only the repetition judges requests of later probes. In the newest set, it reports only breaches.
+ * Adds, for each check of the whole run, a repetition for every later requirement set. A published check must not
+ * become stricter, so only its repetition judges the requests of later probes.
+ * The repetition of the newest set reports only breaches.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

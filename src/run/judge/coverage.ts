@@ -24,7 +24,7 @@ export interface CoverageMatrix {
   readonly description: string;
   /** The cells that the interface document lists. */
   readonly cells: readonly DocumentedCell[];
-  /** The probe that, after all others, sends requests for cells without a case; `null` if there is none. */
+  /** The probe that runs last, and sends requests for cells that still have no case; `null` if there is none. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 

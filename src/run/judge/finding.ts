@@ -25,10 +25,16 @@ type FindingKind<R extends string> =
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause does not apply to this target, for example because the tier has no published number. */
   | Inapplicable
-  /** The evidence is not enough, for example without a control request. The check counts as skipped. */
+  /**
+   * The evidence does not suffice for a verdict, for example because a control request is missing. The check counts as
+   * skipped.
+   */
   | ({ readonly kind: "unproven" } & SkipReason);
 
-/** `exempt`: the target file says that the clause does not concern the target, so the verdict ignores the clause. */
+/**
+ * `exempt`: the target file says that the clause does not concern the target, so the clause has no influence on the
+ * verdict.
+ */
 interface Inapplicable {
   readonly kind: "inapplicable";
   readonly reason: string;

@@ -67,7 +67,9 @@ const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inap
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
-/** Returns what a check is judged for: each tier that its probes tested, or `null`, the whole target. */
+/**
+ * Returns the instances for which a check is judged: each tier that its probes tested, or `null` for the whole target.
+ */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -204,8 +206,9 @@ export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
 /**
- * Judges the checks of a probe that has just ended, and returns the first breach that counts; `null` if there is none.
- * Leaves out checks that judge what happens after their probe, such as retries.
+ * Judges the checks of a probe that has just ended. Returns the first breach for which `stopsAt` is true; `null` if
+ * there is none.
+ * Leaves out checks of later events, such as retries after the probe's end.
  *
  * @param done the probes that have ended, the last one included
  */

@@ -85,7 +85,7 @@ export const defaultBounds: RunBounds = {
   requestIds: false,
 };
 
-/** Returns all bounds of a run. A fast run does not wait unless it is told to. */
+/** Completes the given bounds with the defaults. A fast run waits only if `maxWaitMs` is given. */
 export const withDefaultBounds = (given: Partial<RunBounds>): RunBounds => ({
   ...defaultBounds,
   ...(given.fast === true && { maxWaitMs: 0 }),

@@ -57,7 +57,8 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // In real time, probes that create webhooks go first: retries of deliveries arrive while other probes wait.
+  // In real time, probes that create webhooks go first. The retries of their deliveries then arrive while other probes
+  // run.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
@@ -114,7 +115,9 @@ const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null
 const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage"];
 const slowRoles: readonly Need[] = ["agents.slow", "agents.slowStreaming", "agents.timingOut"];
 
-/** Whether a fast run leaves a probe out: it takes seconds, is judged later, or serves only observations of gaps. */
+/**
+ * Whether a fast run leaves out a probe: it takes many seconds, is judged later, or serves only observations of gaps.
+ */
 const isSlow = (probe: Probe, isJudged: boolean): boolean =>
   probe.stage !== "review" &&
   (!isJudged ||

@@ -113,7 +113,8 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a probe uses the main key and also a key that a later probe uses up. After that, it would have to wait.
+  // Whether a probe uses the main key and also a key that a later probe uses up. Such a probe runs early, or it would
+  // have to wait.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -128,8 +129,8 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
 }
 
 /**
- * Sorts probes by the number of `must` checks that they complete per request. A check that needs several probes counts
- * for each with an equal share.
+ * Sorts probes by the number of `must` checks that they complete per request. If a check needs several probes, each
+ * gets an equal fraction of it.
  */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
@@ -150,7 +151,10 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Added to the value of each probe, and its minimum divisor: cheaper probes come first among those without checks. */
+/**
+ * A small constant for probes without checks, so that the order among them depends on their cost: cheaper ones come
+ * first.
+ */
 const minProbeValue = 0.01;
 
 /**

@@ -31,7 +31,7 @@ export interface RunScope extends RunBounds {
   readonly messages: Messages;
 }
 
-/** How error messages name the two lists of patterns: by a flag, or by an option of the library. */
+/** How error messages name the two lists of patterns. The command line names flags, the library options. */
 type SelectionNames = Readonly<Record<"only" | "skip", string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };
@@ -92,7 +92,7 @@ export function readProfile(name: string, option: string): Profile {
 
 type Matcher = (check: Check, title: string) => boolean;
 
-/** Returns a function that tells whether the selection includes a check of the suite with a title. */
+/** Returns a function that tells whether a check is selected, by the check and the title of its suite. */
 export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
   const [wanted, unwanted] = [only.map(matcherOf), skip.map(matcherOf)];
   return (check, title) =>

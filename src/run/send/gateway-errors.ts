@@ -8,7 +8,10 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
-  /** Must be called with each response. How these statuses are spread shows whether a gateway can have sent them. */
+  /**
+   * Must be called with each response. The times of responses with 502, 503 or 504 show whether a gateway can have sent
+   * them.
+   */
   readonly observe: (exchange: AnsweredExchange) => void;
   /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
@@ -26,7 +29,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether the target itself must have sent these statuses, by how they are spread. */
+  /** Whether the times of all responses with these statuses show that the target itself sent them. */
   let isOwn = false;
 
   /**

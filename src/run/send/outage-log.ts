@@ -1,6 +1,6 @@
 import { TargetLost } from "../skip-reason.ts";
 
-/** How an outage shows: the target refuses connections, or a gateway responds in its place. */
+/** How an outage appears: the target refuses connections, or a gateway responds in its place. */
 export type OutageKind = "refused" | "gateway";
 
 /** A period in which the target was unavailable, in milliseconds since the start of the run. */
@@ -16,7 +16,7 @@ export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
   /** Returns the latest outage if it began before this time and was not over then; `null` otherwise. */
   readonly at: (ms: number) => OutageTimes | null;
-  /** Records the beginning of an outage, and waits for its end. Returns an outage that is already going on. */
+  /** Records the beginning of an outage, and waits for its end. If an outage is going on already, returns that one. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
   /**
    * Waits for the end of the latest outage. Resolves to `false` if the target does not come back; to `true` at once if

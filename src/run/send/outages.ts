@@ -7,7 +7,7 @@ import { type CrashSuspects, trackCrashSuspects } from "./crash-suspects.ts";
 
 /** A time in which the target accepted no connections, or a gateway answered in its place. */
 export interface Outage extends OutageTimes {
-  /** Requests whose connection broke when the outage began, as method and path. */
+  /** Method and path of each request whose connection broke when the outage began. */
   readonly broken: readonly string[];
 }
 
@@ -112,9 +112,9 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
 }
 
 /**
- * Tests a connection at intervals while the run sends nothing. Returns a function that ends this.
+ * Tries to connect to the target at intervals while the run sends nothing. Returns a function that stops this.
  *
- * @param lastExchangeMs when the last exchange ended; `null` until the target has responded
+ * @param lastExchangeMs returns when the last exchange ended; `null` until the target has responded
  */
 function watchWhileIdle(
   { now, connect, idlePollMs }: Pick<OutageOptions, "now" | "connect" | "idlePollMs">,
@@ -148,7 +148,10 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/** Returns a function that tells whether an attempt to connect since `sinceMs` succeeded. Callers share attempts. */
+/**
+ * Returns a function that tells whether the target accepts a connection. If an attempt began after `sinceMs`, callers
+ * share its result.
+ */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {

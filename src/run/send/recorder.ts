@@ -10,14 +10,14 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Rate-limit samples by key, one map for each period that an outage ended. */
+  /** Rate-limit samples by key before the last outage, one map for each period between outages. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   /** When each outage ended, in milliseconds since the start of the run. */
   const outagesMs: number[] = [];
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
-  /** Records only the rate-limit sample, for probes that send thousands of requests. */
+  /** Records only the rate-limit sample of a request: some probes send thousands of requests. */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;

@@ -23,7 +23,7 @@ export interface SendOptions extends RetryOptions {
   readonly contentType?: string;
   /** Additional headers. A function is called just before the request is sent, after any wait. */
   readonly headers?: readonly Header[] | (() => readonly Header[]);
-  /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
+  /** A value of the `Authorization` header that replaces the client's key. `null` omits the header. */
   readonly authorization?: string | null;
   /** Takes the path as relative to the origin, and not to the base URL. */
   readonly fromOrigin?: boolean;
@@ -76,7 +76,7 @@ interface GuardContext extends Pick<RunBounds, "maxExecutions" | "readOnly"> {
 export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: GuardContext): SendGuard {
   const timeouts = createTimeoutPolicy(time.now);
   let [sent, unreachable, executing] = [0, 0, 0];
-  // Without the bound `maxExecutions`, the number is not needed, so no body is parsed for it.
+  // Without the bound `maxExecutions`, no body is parsed to count executions.
   const executionsOf = maxExecutions === null ? () => 0 : possibleExecutions;
   return {
     timeouts,

@@ -34,7 +34,10 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
 /** State shared by a client and all its copies. */
 export interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
-  /** Number of outages before the current probe began. With more, the client throws {@link TargetLost}. */
+  /**
+   * Number of outages before the current probe began. If there have been more since, the client throws {@link
+   * TargetLost}.
+   */
   readonly outagesBefore: number;
   /** The requirement set that added these requests. Earlier sets do not judge them. */
   readonly since: RequirementSet;
@@ -150,7 +153,7 @@ function bodyToSend({ requestTarget }: SharedClientState, { method, path, option
   return text === null || method !== "POST" ? text : withOwnFields(requestTarget, path, text);
 }
 
-/** Counts a request against the run's bounds, and returns what to send. Throws if the run must not send it. */
+/** Checks a request against the run's bounds, and returns the request to send. Throws if a bound forbids it. */
 function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): OutgoingRequest {
   const { guard, baseUrl, pacer, outages, outagesBefore, onAdmitted } = shared;
   checkPath(call);

@@ -5,7 +5,7 @@ import type { Deadlines } from "../../wire/deadlines.ts";
 
 /** Shortens deadlines, and finally stops the run, if the target responds late or not at all. */
 export interface TimeoutPolicy {
-  /** Must be called with each exchange that was sent with the deadlines of this policy. */
+  /** Must be called with each exchange whose deadlines came from {@link deadlinesFor}. */
   readonly observe: (exchange: Exchange) => void;
   /** Returns the deadlines of the next request, shorter after a timeout of its endpoint. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
@@ -33,7 +33,10 @@ const maxTimeoutsInSequence = 5;
 /** Minimum deadline of a request, even if less is left of `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
-/** How long a stream may stay open after its last event, at first and once a stream was left open. */
+/**
+ * How long a stream may stay open after its last event: `ms` for the first such streams, `knownMs` once one was left
+ * open.
+ */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -93,7 +96,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/** Tracks timeouts. Overlapping ones count as one in `separate` and `inSequence`; `count` is of all. */
+/** Tracks timeouts. `count` is their number. `separate` and `inSequence` count overlapping timeouts as one. */
 function trackTimeouts(now: () => number) {
   const time = sumPeriods();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];

@@ -34,7 +34,10 @@ export interface RunClock {
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, beside the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Like `sleepReal`, by timers that tests can simulate: only if nothing has to arrive from outside. */
+  /**
+   * Like `sleepReal`, but tests can simulate its timers. Only for waits in which nothing has to arrive from the
+   * network.
+   */
   readonly sleep: (ms: number) => Promise<void>;
   /**
    * Advances the test clock by `stepMs` (default 500) until the promise settles, or by `maxMs` in total. Before each

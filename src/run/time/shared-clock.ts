@@ -36,7 +36,7 @@ export function shareClock(time: RunClock) {
       wait.leftMs -= ms;
       if (wait.leftMs <= 0) wait.done.resolve();
     }
-    // If a probe left during the advance, all others may already be waiting.
+    // A probe may have left while the clock advanced, so that all others now wait.
     void advanceIfAllWait();
   };
 
@@ -56,7 +56,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The clock for this probe. Its waits may end up to a second late. */
+      /** The clock that the probe must use. Its waits may end up to a second late. */
       time: { ...time, passTime },
       /** Removes the probe, so that the others no longer wait for it. */
       leave: (): void => {

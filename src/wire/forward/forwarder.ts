@@ -20,7 +20,7 @@ export interface ForwarderOptions {
   readonly upstream: string;
   readonly network?: Network;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** Port to listen on. 0: any free port. */
   readonly port: number;
   /** Certificate and key in PEM, to serve HTTPS; `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;

@@ -102,9 +102,9 @@ async function autocannonFlows(
 }
 
 /**
- * Returns the request counts of this engine. If responses decide how many requests a flow sends, as many as it sent
- * count as planned. `dropped` is always 0; if fewer were sent than planned, a flow gave up because its connections kept
- * failing.
+ * Returns the request counts of autocannon. If a flow's number depends on responses, the sent requests count as
+ * planned.
+ * `dropped` is always 0. A flow that sent fewer than planned gave up, because its connections kept failing.
  */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);

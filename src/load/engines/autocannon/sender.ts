@@ -3,8 +3,7 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { sendToParent } from "../../../base/spawn-module.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
-// This file is the process that sends the load. A process of its own has a CPU use that can be measured, and the rest
-// of the harness does not slow it down.
+// This process sends the load. Being separate, its CPU use can be measured, and the harness cannot slow it down.
 
 const stopController = new AbortController();
 

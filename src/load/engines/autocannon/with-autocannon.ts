@@ -48,7 +48,7 @@ export async function sendWithAutocannon(
   }
 }
 
-/** Sends identical requests. Returns how many of them the server never read. */
+/** Sends identical requests. Returns how many of them the server did not read, because it had closed the connection. */
 async function sendOnce(
   flow: Flow,
   options: AutocannonOptions,

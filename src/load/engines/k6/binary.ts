@@ -52,7 +52,10 @@ export async function findK6(
   throw new EngineProblem(installInstructions(root));
 }
 
-/** The root of the package, below which k6 is built; `null` in the single-file executable. */
+/**
+ * Returns the root of the package, in which k6 is built. Returns `null` in the single-file executable, which has no
+ * such folder.
+ */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
 /** Explains in one paragraph how to install k6, in the order in which `findK6` searches. */

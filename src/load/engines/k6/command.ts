@@ -129,7 +129,7 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
 export interface Segments {
   /** One segment for each part, such as `0:1/2` and `1/2:1`. */
   readonly parts: readonly string[];
-  /** The bounds of all segments, such as `0,1/2,1`. */
+  /** The ends of all segments in one text, such as `0,1/2,1`, as k6 expects it. */
   readonly sequence: string;
 }
 

@@ -145,8 +145,7 @@ function notesOn({ streams, requests, failures }: CollectedLines): string[] {
 }
 
 /**
- * Reads the evidence of one process from its log, such as that of a pod. The log may have other output between the
- * lines of the script.
+ * Reads the evidence of one k6 process from its log, such as that of a pod. The log may contain other output, too.
  *
  * @throws {EngineProblem} if the log lacks its last line, or names an unknown scenario
  */

@@ -124,8 +124,7 @@ function sampleCpu(pid: number | undefined): { read(): CpuReadings; stop(): void
 
 function cpuSecondsOf(pid: number): number | null {
   try {
-    // The name of the program is in brackets and may contain spaces and brackets, so the fields start after the last
-    // bracket.
+    // Skips the program's name, which ends at the last `)`. The name itself may contain spaces and brackets.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

@@ -14,7 +14,10 @@ interface PossibleWindow {
   readonly certainFromMs: number;
 }
 
-/** Lookup tables to find the request that opens a window. Of the instant of its decision, only a span is known. */
+/**
+ * Lookup tables to find the request that opens a window. Only the earliest and the latest possible time of a request's
+ * decision are known.
+ */
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
@@ -173,7 +176,7 @@ function isExplained(
   return false;
 }
 
-/** Returns the index of the first window that may still be open at `sinceMs`, by binary search. */
+/** Finds by binary search the first window that may still be open at `sinceMs`, and returns its index. */
 function firstOpenAt(openings: readonly PossibleWindow[], sinceMs: number): number {
   let low = 0;
   let high = openings.length;

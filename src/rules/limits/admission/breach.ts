@@ -33,7 +33,10 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, wherever its windows begin`;
 }
 
-/** Returns a sentence that says what the witness shows: the few requests that alone prove the breach. */
+/**
+ * Returns a sentence that says what the requests of the witness show. The witness is a small set of requests that alone
+ * proves the breach.
+ */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],
@@ -91,7 +94,7 @@ export type IsBreach = (history: History) => boolean;
 /** A subset of the requests: for each decision, how many of its requests are in the subset. */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Maximum number of requests that all trials together may examine. It takes about a second. */
+/** Maximum number of requests to examine in the search for a witness. This takes about a second. */
 const maxExaminedRequests = 60_000;
 
 /**

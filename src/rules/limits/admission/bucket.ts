@@ -31,8 +31,8 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 }
 
 /**
- * Returns the smallest capacity of a bucket that can have admitted the requests: the maximum, over all spans, of the
- * requests in the span minus its refill.
+ * Returns the smallest capacity with which a token bucket can have admitted the requests. It is the maximum, over all
+ * spans, of the requests in a span minus the tokens refilled in it.
  */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
@@ -77,7 +77,7 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // At one instant nothing is refilled or rounded, so a full bucket gives all its tokens.
+  // Requests at exactly the same time need no tolerance for refill and rounding: a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;

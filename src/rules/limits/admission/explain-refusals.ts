@@ -19,8 +19,9 @@ export interface RefusalReasons {
 const maxRounds = 12;
 
 /**
- * Finds the refusals that some limiter may have made. Each explained refusal may have counted, and so may explain later
- * ones, but never an earlier one: a limiter that refuses too early would excuse itself.
+ * Finds the refusals that some limiter may have made.
+ * Each explained refusal may itself have counted, so it can help to explain later refusals. It never explains an
+ * earlier one: otherwise a limiter that refuses too early would justify itself.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -49,7 +50,7 @@ function createReasonTest(
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // Requests without a response may have been refused as well, and so may have restarted a window.
+  // A request without a response may have been refused, so it may have restarted a window, as a refusal does.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = createFullWindowTest(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));

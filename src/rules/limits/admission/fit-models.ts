@@ -126,7 +126,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models that can be right: some model of the other limit explains every refusal that they leave. */
+/** Returns the models that can be right: those whose unexplained refusals some model of the other limit explains. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

@@ -3,13 +3,13 @@ import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** Fixed windows and their numbers of requests. Window 0 lies before the first instant. */
+/** The fixed windows of a history, and the numbers of requests before and in them. Window 0 lies before the history. */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: PhaseRange;
   readonly windows: number;
-  /** For each window: the number of requests that may count and were certainly decided before it opened. */
+  /** For each window: the number of requests that may count and were decided before it opened, in any phase. */
   readonly closedBefore: Float64Array;
   /** For each window: the number of requests that may have counted before it closed. */
   readonly begunBefore: Float64Array;

@@ -28,7 +28,7 @@ export interface Counted {
   readonly count: number;
 }
 
-/** A number of requests, and the span in which they were decided. */
+/** A number of requests, and the span of time in which the limiter decided on them. */
 export type CountedSpan = Span & Counted;
 
 /** The limiter's decision on a request, at an unknown instant of `decided`. It may stand for several requests. */

@@ -6,7 +6,10 @@ import type { AdmissionOptions, Decision, History } from "./history.ts";
 import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, createSlotTest } from "./slots.ts";
 
-/** Limiters that together explain all responses of a history: shapes of the hour's and of the minute's limit. */
+/**
+ * One explanation of all responses of a history. For the hour's and for the minute's limit, it lists the limiter shapes
+ * that fit.
+ */
 export interface LimiterReading {
   /** Whether refused requests count, too. */
   readonly refusalsCount: boolean;
@@ -101,7 +104,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Returns which limit is broken. `too many admitted`: no model without an added burst can have admitted the requests.
+ * Returns which limit is broken. It is `too many admitted` for a limit if none of its models can have admitted the
+ * requests, except models with an added burst.
  */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
@@ -111,7 +115,7 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   return breachOf("inconsistent", "any");
 }
 
-/** The kinds of limiters that a history leaves possible, in the order of `LimiterShape`. */
+/** The limiter shapes that can explain a history, in the order of {@link LimiterShape}. */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];

@@ -12,9 +12,11 @@ export interface PhaseRange {
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
- * Returns the sets of refusals that limiters with phases in `ranges` leave unexplained; none if none of them fits.
+ * Searches for phases of fixed windows that explain the history. Returns, for each range that fits, the refusals that
+ * it cannot explain; empty if none fits.
  *
- * A range is done if the phase in its middle explains as much as the whole. Others are halved up to `depth` times.
+ * A range is done if the phase in its middle explains as much as the whole range. Other ranges are halved, up to
+ * `depth` times.
  */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -61,8 +63,8 @@ const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Returns the span in which a fixed window ends, if all announced resets lie whole windows apart; `null` if they do
- * not, or if each response may have announced a whole window.
+ * Returns the span in which a fixed window ends according to the announced resets. Returns `null` if the resets do not
+ * lie whole windows apart, or if too few responses tell fixed windows from rolling ones.
  *
  * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
  */
@@ -91,7 +93,7 @@ function isConclusive(usable: readonly Announcement[]): boolean {
   return max - min >= minSeconds;
 }
 
-/** Subtracts whole windows from a difference of times. The result lies between minus and plus half a window. */
+/** Adds or subtracts whole windows, so that the result lies within half a window of 0. */
 function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }

@@ -33,7 +33,10 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
 /** Maximum number of sets to keep for one model, to limit computing time. */
 const maxKeptSets = 48;
 
-/** Adds a set, and drops each that contains another. A full list intersects its last set with the new one. */
+/**
+ * Adds a set unless it contains another set of the list. Drops sets that contain the new one. If the list is full,
+ * replaces its last set by the intersection with the new one.
+ */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;
   const stillMinimal = sets.filter((kept) => !isSubset(set, kept));

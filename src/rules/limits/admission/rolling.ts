@@ -35,7 +35,8 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
  * between the n-th values of the two lists.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // Instants chosen so far: `chosen[n]` is that of the requests from rank `upToRank[n - 1]` to below `upToRank[n]`.
+  // The times chosen so far. `chosen[n]` is the time of all requests from position `upToRank[n - 1]` to before
+  // `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -101,8 +102,8 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Looks for gaps without requests: no window can end one window's length after a gap, because only a request opens or
- * prolongs one. So all requests of that time are in one window.
+ * Lower bound by gaps. A window ends exactly one window's length after a request that opened or prolonged it. So one
+ * length after a gap without requests, there is a span in which no window ends: its requests are all in one window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);

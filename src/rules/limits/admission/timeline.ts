@@ -7,7 +7,7 @@ export interface Instants {
   readonly latest: Tally;
 }
 
-/** A refusal, or several with equal times, and how many requests may have counted before it. */
+/** A refusal, or several at the same time, and how many requests may have counted before it. */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;

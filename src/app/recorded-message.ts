@@ -18,7 +18,7 @@ export interface RecordedPartChoice {
   readonly path: string;
   readonly id: string;
   readonly part: MessagePart;
-  /** Whether to print the request of an exchange instead of its response. Has no effect on a delivery. */
+  /** Whether to print the exchange's request instead of its response. Has no effect on a delivery. */
   readonly isRequest: boolean;
 }
 

@@ -23,7 +23,10 @@ interface RejudgeOptions {
   readonly selected?: readonly Suite[];
 }
 
-/** Judges saved evidence with this version's checks. Sends nothing. Skip reasons in the evidence stay as they are. */
+/**
+ * Judges saved evidence with this version's checks, without sending requests. Keeps the skip reasons that the evidence
+ * has.
+ */
 export function rejudgeRun(
   report: Report,
   evidence: Evidence,

@@ -5,7 +5,10 @@ export type UseCaseProblem =
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /** The user gave one key, but the requests used several, `names`. `variables`: environment variables for them. */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
-  /** The user gave no value for the key `name`. `variable` can hold it; `null` if the report names none. */
+  /**
+   * The user gave no value for the key `name`. `variable` is the environment variable for it; `null` if the report
+   * names none.
+   */
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }
   | { readonly kind: "report on a client" }

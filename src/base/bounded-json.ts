@@ -32,7 +32,7 @@ function cutDeepValues(text: string): string | null {
   return awaited.length === 0 ? left + text.slice(from) : null;
 }
 
-/** Defects to search for in a JSON text. */
+/** Which defects to look for in a JSON text. */
 export interface StructureRules {
   /** Maximum depth of nesting. Deeper values could exhaust the stack of code that handles values by recursion. */
   readonly maxDepth: number;

@@ -37,7 +37,10 @@ export interface Covering {
 export interface ExtendOptions {
   /** Earlier rows. Triples that occur in these rows are not new. */
   readonly known: Iterable<Row>;
-  /** Partial rows. One is dropped if the rules allow no row with its values. */
+  /**
+   * Rows to complete, which have values for some dimensions only. A row is dropped if the rules allow no complete row
+   * with its values.
+   */
   readonly begun: readonly Row[];
   /** The same seed gives the same rows. */
   readonly seed: number;
@@ -55,9 +58,9 @@ export interface CoverOptions {
   readonly isWanted?: (pair: string) => boolean;
 }
 
-/** Number of candidate rows that `cover` builds at each step. The one that covers most new pairs is kept. */
+/** Number of candidates that `cover` builds for each row. It keeps the candidate that covers the most new pairs. */
 const pairRowCandidates = 4;
-/** Number of candidate rows that `extend` builds for each partial row. The one with most new triples is kept. */
+/** Number of candidates that `extend` builds for each partial row. It keeps the candidate with the most new triples. */
 const tripleRowCandidates = 8;
 /** Stands for a value that has not been chosen yet. */
 const undecided = -1;
@@ -85,7 +88,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // A rule may contain values that no dimension of this input has. They are ignored.
+      // A rule may name values that this input does not have. They are ignored.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));

@@ -7,14 +7,17 @@ export const exitCodes = {
    */
   broken: 1,
   usage: 2,
-  /** The target could not be reached, or nothing was exercised. */
+  /** The target could not be reached, or no check was exercised. */
   nothingExercised: 3,
   /** The harness itself failed, or an output could not be written. */
   harnessFailed: 4,
   interrupted: 130,
 } as const;
 
-/** The codes by priority. A broken clause comes early, because it is proven whatever else failed. */
+/**
+ * The exit codes, highest priority first. A broken clause comes early, because its finding is valid even if something
+ * else failed.
+ */
 const byPriority = [
   exitCodes.interrupted,
   exitCodes.usage,
@@ -23,6 +26,6 @@ const byPriority = [
   exitCodes.harnessFailed,
 ];
 
-/** Returns the exit code of a command to which all of these codes apply; 0 if there are none. */
+/** Returns the exit code that a command ends with, if several exit codes apply to it; 0 if there are none. */
 export const decisiveExitCode = <Code extends number>(codes: readonly Code[]): Code | 0 =>
   byPriority.flatMap((code) => codes.filter((each) => each === code))[0] ?? exitCodes.fine;

@@ -13,7 +13,7 @@ function shorten(value: unknown): string {
   try {
     return JSON.stringify(value) ?? typeof value;
   } catch {
-    // `JSON.parse` accepts deeper nesting than `JSON.stringify` can write without a stack overflow.
+    // `JSON.parse` accepts deeper nesting than `JSON.stringify`, which overflows the stack.
     return "a value nested too deep to show";
   }
 }

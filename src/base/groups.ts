@@ -1,3 +1,6 @@
-/** Groups items by a key, in the order of their first items. Unlike with `Map.groupBy`, the types say that no group is empty. */
+/**
+ * Groups items by a key, in the order of the first items. Unlike `Map.groupBy`, it returns groups whose type says that
+ * they are not empty.
+ */
 export const groupsBy = <T>(items: Iterable<T>, keyOf: (item: T) => unknown): [T, ...T[]][] =>
   [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][];

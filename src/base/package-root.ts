@@ -45,7 +45,7 @@ function unpacked(): string {
   return folder;
 }
 
-/** Returns the `User-Agent` of requests: the harness, its version, and the start of the run, as the report has it. */
+/** Returns the `User-Agent` of requests: the harness, its version, and the run's start as in the report. */
 export const userAgent = (runStarted?: Date): string => {
   const product = `agent-hosting-conformance/${packageVersion()}`;
   return runStarted === undefined ? product : `${product} (run ${runStarted.toISOString()})`;

@@ -31,7 +31,7 @@ export function parseJsonFile(text: string, path: string): unknown {
   throw new UsageError(line`${path} ${json.problem}.`);
 }
 
-/** Thrown by {@link readRegularFile} if a path is a folder, a device or a pipe. */
+/** The error of {@link readRegularFile} for a folder, a device or a pipe. */
 export class NotARegularFile extends Error {
   override readonly name = "NotARegularFile";
 }

@@ -49,7 +49,9 @@ export function joinFirst(items: readonly string[], most: number): string {
 /** Returns a text, `undefined` if it is empty: an empty environment variable counts as not set. */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
-/** Returns a test for names. In the pattern, `*` stands for any text. The whole name must match, in any letter case. */
+/**
+ * Returns a test for names. In the pattern, `*` stands for any text. The whole name must match; case does not matter.
+ */
 export function globOf(pattern: string): (name: string) => boolean {
   const parts = pattern.split(/\*+/).map((part) => RegExp.escape(part));
   const whole = new RegExp(`^${parts.join(".*")}$`, "i");

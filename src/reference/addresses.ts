@@ -54,7 +54,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 }
 
 export interface ForwardedAddresses {
-  /** The address at the other end of the socket. */
+  /** The IP address at the other end of the socket. */
   readonly peer: string;
   /** The header `Forwarded`; empty if absent. */
   readonly forwarded: string;

@@ -4,7 +4,8 @@ import { deploymentDefaults } from "./agents.ts";
 import { isReservedHeader } from "./behaviour/deliveries.ts";
 import { eventSelectors } from "./behaviour/webhooks.ts";
 
-// Each error message of this schema, such as "a string", completes the sentence "FIELD is VALUE; it must be …".
+// Each error message of this schema describes the allowed value, such as "a string". It completes the sentence "FIELD
+// is VALUE; it must be …".
 
 const checkedText = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
@@ -129,7 +130,7 @@ const agentFileSchema = z
     authType: file.auth_settings.type,
     envVars: file.env_vars,
     timeoutSeconds: file.deployment.timeout,
-    /** A size with its unit, such as `512MB`. */
+    /** The agent's memory with its unit, such as `512MB`. */
     memory: file.deployment.memory,
     endpoints: file.webhooks.endpoints,
   }));

@@ -1,6 +1,6 @@
 import type { HealthStatus } from "../spec/events.ts";
 
-/** How an agent fails. `afterChunks` is the number of chunks that a stream sends before the failure. */
+/** How an agent fails. `afterChunks`: number of chunks that a stream sends before the failure. */
 export type Failure =
   | { readonly kind: "none" }
   | { readonly kind: "crash"; readonly afterChunks: number }
@@ -17,11 +17,13 @@ export interface Conversation {
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;
-  /** The name by which clients call the entrypoint. Ends in `_stream` if, and only if, the entrypoint streams. */
+  /**
+   * The name by which clients call the entrypoint. Names of streaming entrypoints, and only those, end in `_stream`.
+   */
   readonly tag: string;
 }
 
-/** The settings under which an agent runs. Source: Limits, Scope of limits 4. */
+/** The settings with which an agent runs. Source: Limits, Scope of limits 4. */
 export interface Deployment {
   readonly id: string;
   readonly timeoutMs: number;
@@ -29,7 +31,7 @@ export interface Deployment {
   readonly memory: string;
 }
 
-/** An agent of the reference server: data, and the function that makes its responses. */
+/** An agent of the reference server: its data, and the function that makes its responses. */
 export interface Agent {
   readonly id: string;
   readonly name: string;

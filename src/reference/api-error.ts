@@ -57,7 +57,7 @@ export function fieldError(cause: ErrorCause, field: string, reason: string): Ap
   return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
 }
 
-/** An error with its status and code, from which `errorBody` makes the body. */
+/** An error with its status and code. `errorBody` makes the body of the response from it. */
 export interface ErrorBodyInput extends ApiError {
   readonly endpoint: Endpoint;
   readonly status: number;

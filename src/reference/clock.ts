@@ -20,7 +20,9 @@ export interface VirtualClock extends Clock {
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/** The instant at which a virtual clock starts. As on a real clock, it is not the beginning of a minute or an hour. */
+/**
+ * The Unix time at which a virtual clock starts. As on a real clock, it is not the beginning of a minute or an hour.
+ */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
 /** Returns the machine's clock. Its timers do not keep the process alive. */
@@ -82,7 +84,7 @@ export interface AcceleratedClock extends Clock {
 }
 
 /**
- * Creates a clock that starts now and runs `speed` times as fast as the machine's. Instants are whole milliseconds and
+ * Creates a clock that starts now and runs `speed` times as fast as the machine's. Its times are whole milliseconds and
  * never go back. A timer is exact to a millisecond of the machine, which is `speed` milliseconds on this clock.
  *
  * @throws {RangeError} if `speed` is not above 0

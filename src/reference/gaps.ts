@@ -131,7 +131,7 @@ export const gaps: readonly Gap[] = [
   gap([], "An agent that exceeds its timeout")
     .chosen("500 `AGENT_TIMEOUT` after 30 s; in a stream `STREAM_ERROR`")
     .otherwise("timeout-504"),
-  // Gaps in webhooks, deliveries and alerts.
+  // Gaps of the document about webhooks, deliveries and alerts.
   gap(["HOOK-24"], "How long the server waits for a receiver")
     .chosen("the 3 seconds in which a receiver should respond")
     .otherwise("receiver-has-ten-seconds", "receiver-has-two-minutes"),

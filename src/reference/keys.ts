@@ -11,12 +11,12 @@ export const referenceTiers: TierTable = {
 
 /** The restrictions of a key, and its earlier usage. Source: Resources, "API key". */
 export interface KeyTraits {
-  /** Seconds from the server's start, or from the key's issue, until it expires. `null` for never. */
+  /** Seconds from the server's start, or from the issue of the key, until the key expires. `null` if it never does. */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   /** Ids of the agents that the key may call; `null` for all. */
   readonly agents: readonly string[] | null;
-  /** Addresses from which the key may be used; `null` for all. */
+  /** IP addresses from which the key may be used; `null` for all addresses. */
   readonly allowedIps: readonly string[] | null;
   /** Tokens of the current month that were used before the server's start. */
   readonly tokensUsedBefore: number;
@@ -91,7 +91,10 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/** Creates a key ring with these keys. `write` turns the default text of a key into the text that clients send. */
+/**
+ * Creates a key ring that holds the keys of `first`. `write` turns the default text of a key into the text that clients
+ * send.
+ */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

@@ -17,8 +17,8 @@ import type { WindowName } from "./limits/windows.ts";
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**
- * A named change of the server's behaviour. A fault breaks the clauses that it names. A variant is another behaviour
- * that the document allows: it may cause notes in a report, but no failures.
+ * A named change of the reference server's behaviour. A fault breaks the clauses that it names. A variant changes the
+ * server to another legal behaviour, so that reports have no failures.
  */
 export interface Patch {
   readonly name: string;
@@ -26,11 +26,13 @@ export interface Patch {
   /** Heading of the document that the patch concerns. */
   readonly section: string;
   readonly summary: string;
-  /** The clauses that the patch breaks. Those of a variant are advisory. A load fault may have none. */
+  /** The clauses that the patch breaks. A variant breaks advisory clauses only. A load fault may break none. */
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /** The tests that must detect the patch. `load`: detection takes concurrent requests, or thousands of requests. */
+  /**
+   * Which tests must detect the patch: `suites` is a usual run. `load` takes concurrent requests, or thousands of them.
+   */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
@@ -71,7 +73,7 @@ export function variants(section: string, rows: Readonly<Record<string, VariantR
   });
 }
 
-// From here: overrides that faults and variants of several sections share. A decision is a function of `Behaviour`.
+// The overrides below are used by faults and variants of several sections. A decision is a function of `Behaviour`.
 
 type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
@@ -114,7 +116,7 @@ export const withLast =
     return { ...changes, [decision]: remember };
   };
 
-/** Makes an override whose functions can read the path of the current request. */
+/** Makes an override whose functions can call `path()` for the path of the current request. */
 export const withPath = (change: (path: () => string) => Override): Override =>
   withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
 
@@ -169,7 +171,7 @@ export function overrideError(causes: readonly ErrorCause[], status: number, cod
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }
 
-/** Removes rate-limit headers from matching responses: those listed, by default all. */
+/** Removes the rate-limit headers in `names` from matching responses. Default: all rate-limit headers. */
 export function withoutRateHeaders(
   matches: (head: HeadInput) => boolean,
   names: readonly string[] = rateLimitHeaders,
@@ -187,7 +189,10 @@ export const reportOnly = (name: WindowName): Override =>
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
-/** On the given endpoints, or on all, treats every key as if it had these restrictions instead of its own. */
+/**
+ * Treats every key as if it had these restrictions instead of its own, on the given endpoints. Without endpoints: on
+ * all.
+ */
 export const withKeyTraits =
   (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
   (base) => ({
@@ -206,7 +211,7 @@ export const letIn = (
     return key === undefined ? identity : { kind: "known", key };
   });
 
-/** Finds the key that a request names, expired or not. */
+/** Finds the key whose text a request sends, even if the key has expired. */
 export const namedKey = (credentials: Credentials, ring: KeyRing): IssuedKey | undefined =>
   credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
 

@@ -49,7 +49,9 @@ export interface ReferenceOptions {
   readonly patches?: readonly Patch[];
   readonly keys?: readonly ReferenceKey[];
   readonly tiers?: TierTable;
-  /** Whether requests need a key. With `none`, all that have no valid key share the account of the largest tier. */
+  /**
+   * Whether requests need a key. With `none`, all requests without a valid key share one account of the largest tier.
+   */
   readonly auth?: "keys" | "none";
   /** Token that a caller must send to move the clock or to change a deployment. Default: none. */
   readonly controlToken?: string | null;
@@ -106,7 +108,7 @@ export interface Reference {
   readonly startedMs: number;
   /** Whether requests need a key. */
   readonly auth: "keys" | "none";
-  /** Whether the clock moves only when it is advanced. */
+  /** Whether the clock is virtual: it moves only when it is advanced. */
   readonly hasVirtualClock: boolean;
   /** Paths of the endpoints for which the document shows no path. `{agent_id}` stands for an agent. */
   readonly paths: typeof undocumentedPaths;

@@ -6,7 +6,7 @@ import type { Patch } from "../reference/patch.ts";
 import { affectsLimits, type TrialExtent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** Number of trials that each core runs at once, because a trial mostly waits. */
+/** Number of trials that each core runs at the same time. A trial spends most of its time waiting. */
 const trialsPerCore = 3;
 
 /** Tries each fault or variant in worker threads. Returns the trials in the same order. */

@@ -9,7 +9,7 @@ import type { PatchTrial } from "./trial.ts";
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
-  /** The false findings; empty if there are none. */
+  /** The findings that are wrong, because all the variants are legal. */
   readonly complaints: readonly string[];
   /** The fewest variants found that cause a false finding of the same clauses; empty if there is no false finding. */
   readonly fewest: readonly string[];
@@ -44,7 +44,10 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/** Draws variants by a seed. No two of them replace the same function of `Behaviour`, or are incompatible. */
+/**
+ * Draws 10 to 20 variants at random, by a seed. Leaves out variants that replace the same function of `Behaviour`, and
+ * incompatible ones.
+ */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -70,7 +73,10 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
   ...errors.map((error) => `harness error: ${error}`),
 ];
 
-/** Tries the servers of these seeds, several at once. Reduces the variants of a server with false findings. */
+/**
+ * Tries the server of each seed, several at once. If a server has false findings, looks for the fewest variants that
+ * cause them.
+ */
 export async function trySeeds(
   seeds: readonly number[],
   extent: TrialExtent,

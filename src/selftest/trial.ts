@@ -48,7 +48,10 @@ const maxCosts = {
 const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
 const maxCostlyExecutions = 850;
 
-/** Describes the costs that are too high. Variants may cost more, because a legal burst may double what is admitted. */
+/**
+ * Describes the costs that exceed the maximum. The maximum of a variant is higher, because a legal burst can double the
+ * admitted requests.
+ */
 export function excessOf(
   result: Pick<RunResult, "requests" | "executions">,
   { kind, name }: Pick<Patch, "kind" | "name">,
@@ -67,10 +70,10 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // The run looks for other clients of its keys, as a run against a real target does. No fault of limits may be
-    // mistaken for such a client.
+    // With `announces`, the run looks for other clients of its keys, as with a real target. A fault of limits must not
+    // look like such a client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // The maximum cost of the small tiers assumes that the server's limits are right.
+    // The tiers with small limits have a maximum cost. It holds only if the server's limits are right.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
@@ -103,7 +106,10 @@ export function describeFinding({ check, instance, finding }: Judgement): string
   return `${name}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`;
 }
 
-/** Removes the keys of pro and team, unless they are restricted. Their hourly limits are thousands of requests. */
+/**
+ * Removes the pro and team keys of a target, unless they are restricted. Their hourly limits are thousands of requests,
+ * which would take too long to use up.
+ */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {

@@ -18,7 +18,7 @@ export interface ClientSettings {
   readonly isStrict: boolean;
   readonly timeoutMs: number;
   readonly showsOutput: boolean;
-  /** Largest `retry_after` in the errors that the harness makes as trouble, in seconds. Default: 3. */
+  /** Largest `retry_after`, in seconds, of the errors that the harness injects. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
 }
 

@@ -147,7 +147,7 @@ function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: strin
   );
 }
 
-/** Limits that no client reaches. A client then gets 429 only as trouble that the harness makes. */
+/** Limits so high that no client reaches them. A client then gets a 429 only if the harness injects one. */
 const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst: 1e9, tokensPerMonth: 1e12 };
 
 const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;

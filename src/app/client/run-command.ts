@@ -56,7 +56,8 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
   const startMs = performance.now();
-  // The command gets its own process group, so that one signal ends it together with the processes that it started.
+  // The command runs in its own process group, so that one signal ends both the command and the processes that it
+  // started.
   const child = spawn(program, args, {
     detached: process.platform !== "win32",
     env: { ...process.env, ...environment },

@@ -18,7 +18,7 @@ export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Looks for the test control of a target by GET requests. Returns the parts of a target file that use it. */
+/** Detects by GET requests whether a target has a test control. Returns the parts of a target file that use it. */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
   try {

@@ -10,7 +10,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 
 export interface DiscoveredAgent {
   readonly id: string;
-  /** The agent's health; `null` if it was not requested, or is none that the document defines. */
+  /** The agent's health. `null` if it was not requested, or if the document does not define the value. */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's list item mentions an entrypoint with a tag that ends in `_stream`. */
   readonly mentionsStream: boolean;
@@ -37,7 +37,10 @@ const maxListedAgents = 50;
 /** Rate limits do not apply to health requests, but the user waits for them. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** Just over a minute, after which an exhausted key may send again. */
+/**
+ * Maximum time to wait for room in a rate limit: just over a minute, so that the window of a used-up minute limit has
+ * ended.
+ */
 const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;

@@ -39,7 +39,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays on a certain query. `agent`: whether the answering or the streaming agent gets it. */
+/** Roles that an agent plays only on a certain query. `agent`: the agent that is used for the role. */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },

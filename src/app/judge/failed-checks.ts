@@ -13,7 +13,10 @@ export interface FailedChecks {
    * checks, and stands for a check that this version does not have.
    */
   readonly only: readonly string[];
-  /** All suites. The probes that had recorded the exchanges of a failed check are companions of this check. */
+  /**
+   * All suites. Probes of any suite may have recorded the exchanges of a failed check. They run together with the
+   * check.
+   */
   readonly suites: readonly Suite[];
   /** The seed of the generated requests. Absent if the report does not name it. */
   readonly coverageSeed?: number;
@@ -47,7 +50,10 @@ export function failedChecks(
 const withRepeated = (check: Check | undefined): string[] | undefined =>
   check && [check.id, ...(withRepeated(check.widens) ?? [])];
 
-/** Adds to each failed check the probes that had recorded its exchanges: a check may judge those of any probe. */
+/**
+ * Adds to each failed check the probes that recorded the exchanges of its findings. A check may judge exchanges of any
+ * probe.
+ */
 function withRecorders(suites: readonly Suite[], failed: readonly ReportFinding[], evidence: Evidence): Suite[] {
   const findings = Map.groupBy(failed, ({ check }) => check);
   const recorders = recordersById(suites, evidence);

@@ -21,7 +21,9 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** Called if headers do not show the tier of the main key. Returns the tier; `null` if it stays unknown. */
+  /**
+   * Called if response headers do not show the tier of the main key. Returns the tier, or `null` if it stays unknown.
+   */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
@@ -32,7 +34,7 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
   readonly patches: readonly Patch[];
   /** Whether the webhook receiver stays open after the run, to be closed by the caller. Default: `false`. */
   readonly keepsListening?: boolean;
-  /** Ends the run at the first must clause that is broken, known failures aside. Absent: no breach ends the run. */
+  /** If set, the run ends at the first must clause that is broken, other than the `known` failures. */
   readonly failFast?: { readonly known: Baseline };
   /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;

@@ -30,7 +30,7 @@ interface RedactedDocument {
 /** State of a webhook receiver after a run. It contains the signing secrets of the webhooks, which the harness generated for this run. */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
-  /** The receiver, if it still listens; `null` if it was closed. */
+  /** The webhook receiver; `null` if it is closed. */
   readonly live: Receiver | null;
   /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;

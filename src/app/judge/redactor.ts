@@ -42,7 +42,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/** Levels of a response's JSON that are searched. A hostile response may have millions. */
+/** Maximum depth of a response's JSON that is searched. A hostile response may have millions of levels. */
 const maxSearchDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {

@@ -6,7 +6,7 @@ import { type Redactor, redactorFor, type Secret } from "../../evidence/redactio
 import type { Report } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 
-// This module must not import the suites, which load slowly: commands that only show a report import this module.
+// This module must not import the suites, which load slowly. Commands that only show a report import this module.
 
 /** `name` replaces webhook secrets in redacted texts, and the shell variable in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
@@ -69,7 +69,7 @@ export function webhookSecretsIn({ request: { method, body } }: Exchange): Secre
 
 /** Returns all keys and secrets of a target. In redacted texts, the `name` of each replaces its value. */
 export const secretsOf = (target: Target): Secret[] => [
-  // A server without keys has one with an empty text.
+  // The key of a server without keys is an empty text, which must not be redacted.
   ...Object.values(target.keys).flatMap(({ name, key }) => (key === "" ? [] : [{ name, value: key }])),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>
     signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],

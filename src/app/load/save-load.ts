@@ -21,7 +21,9 @@ export interface RedactedLoad {
   readonly folder: string | null;
 }
 
-/** Collects the results of load trials. `add` writes a trial's evidence at once; `finish` writes the report. */
+/**
+ * Collects the results of load trials. `add` writes the evidence of a trial at once, and `finish` writes the report.
+ */
 export type LoadWriter = ReturnType<typeof openLoadWriter>;
 
 /** Creates a writer for the results of a load. `wantedFolder` gets `report.json` and `load/*.json`, if not `null`. */
@@ -52,7 +54,7 @@ export function openLoadWriter(
       const text = `${JSON.stringify(evidence)}\n`;
       load.set(file, evidence);
       digests[file] = sha256Of(text);
-      // The evidence is written at once, so that a crash during a later trial does not lose it.
+      // Writes the evidence at once, so that a crash during a later trial does not lose it.
       write(file, text);
     },
     finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">): RedactedLoad => {
@@ -71,7 +73,7 @@ export function openLoadWriter(
   };
 }
 
-/** Returns the end of the run for the report on a load that was not sent; `null` if there is no such report. */
+/** Returns how the run ended, for the report on a load that was not sent. `null` if such a load gets no report. */
 export function runEndWithoutLoad(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

@@ -46,7 +46,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   /** Returns whether the user agrees to the load. A target that is not on loopback gets no load otherwise. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
-  /** Returns the file for the HTML page that k6 itself writes about a trial. Returns `null` if no page is wanted. */
+  /** Returns the file for k6's own HTML page about a trial; `null` for no page. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
   readonly signal?: AbortSignal;
 }

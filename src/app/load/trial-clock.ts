@@ -20,7 +20,7 @@ const testAdvanceMs = 5000;
 /** Two times in headers count as different if they differ by at least this much. */
 const minChangeSeconds = 0.5;
 
-/** The server's time, read from a response in two ways, each in Unix seconds. `null`: the headers for it are absent. */
+/** The server's time in Unix seconds, read from a response in two ways. A time is `null` if its headers are absent. */
 export interface ServerTimes {
   /** The server's time by its rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
@@ -104,7 +104,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
       const cause = failure === null ? "" : ` (${failure})`;
       return `the target's test clock lagged behind by ${formatDuration(Math.round(worstMs))}, though it was moved along with real time${cause}`;
     },
-    /** Stops advancing the clock. Resolves when an advance that is under way has ended. */
+    /** Stops advancing the clock. Resolves when the current advance, if any, has ended. */
     stop: async (): Promise<void> => {
       end.abort();
       await running;
@@ -153,7 +153,10 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
   }
 }
 
-/** Adds the two operations that trials need to a target's test clock: to pass a minute, and to follow real time. */
+/**
+ * Gives trials control of a target's test clock: `beginMinute` passes a minute, and `keepInStep` makes the clock follow
+ * real time.
+ */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);
   let standing: Promise<boolean> | null = null;

@@ -80,7 +80,7 @@ const joinAlternatives = (texts: readonly string[]): string => `${texts.slice(0,
 
 const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
 
-/** A hint how to enable a skipped check. `give` names what the user has to provide. */
+/** A hint how to enable a skipped check: `give` names what the user has to provide. */
 export interface Hint {
   readonly give: string;
   /** Explains `give`, after a colon. Left out in a list of alternatives. `null` if `give` needs no explanation. */

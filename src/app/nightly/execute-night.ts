@@ -32,9 +32,9 @@ export interface NightPlan extends RunNightOptions {
 export interface ExecutedNight {
   readonly night: Night;
   readonly run: ReportDocument | null;
-  /** The report that says why nothing could be judged. `null` if the run was judged or interrupted. */
+  /** The report of a run that could not be judged, with the reason; `null` for every other run. */
   readonly unjudged: ReportDocument | null;
-  /** The load report; `null` if no load was sent. */
+  /** The report on the load; `null` if no load was sent. */
   readonly load: ReportDocument | null;
   /** Why the requested load was not sent. `null` if it was sent, or no load was requested. */
   readonly noLoad: NotSentReason | null;
@@ -49,7 +49,7 @@ export interface JudgedNight {
   readonly nightCount: number;
 }
 
-/** Runs the suites, sends the load, and repeats the trials with worse results than on earlier nights. */
+/** Runs the suites and sends the load. Then repeats the trials whose results are worse than on earlier nights. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const { events, done } = plan.view.run;
@@ -139,12 +139,15 @@ export interface NightEvents {
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called when the night is judged, before it is saved: the verdict is then shown even if the disk is full. */
+  /** Called when the night is judged, before it is saved. So the verdict is shown even if saving fails. */
   readonly judged?: (night: JudgedNight) => void;
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a night: a run, and then a load. `maxRequests` limits both together. With `readOnly`, no load is sent. */
+/**
+ * Options of a night, which is a run followed by a load. `maxRequests` limits both together. With `readOnly`, no load
+ * is sent.
+ */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;

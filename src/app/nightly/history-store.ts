@@ -29,7 +29,10 @@ export const newNightId = (started: Date): string => `${timeInName(started)}-${r
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
-/** Reads the nights of a history. A night that begins more than a day after `nowMs` is damaged: a clock was wrong. */
+/**
+ * Reads the nights of a history. A night that begins more than a day after `nowMs` counts as damaged, because a clock
+ * was wrong.
+ */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
@@ -72,7 +75,7 @@ export const removeReports = (folder: string, id: string): void =>
 
 export interface Retention {
   readonly nights: number;
-  /** Maximum number of nights whose full reports the history keeps. */
+  /** Maximum number of nights of which the history keeps the full reports. */
   readonly reports: number;
 }
 

@@ -87,7 +87,7 @@ function writePages(
   };
   for (const [part, document] of Object.entries({ run: run ?? unjudged, load }))
     if (document !== null) write(join(reportFolder(folder, id), part, "report.html"), renderHtml(document));
-  // The history is read again, because another job may have saved a night since it was first read.
+  // Reads the history again, because another job may have saved a night in the meantime.
   const history = readHistory(folder, Date.now());
   write(join(folder, trendPageFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (page !== null) write(page, renderTrendPage(history, { hasReports: () => false }));

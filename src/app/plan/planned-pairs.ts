@@ -16,9 +16,15 @@ export interface PlannedPairCounts {
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/** Pairs of request properties that a run will try. `triples`: combinations of endpoint, kind of key and state. */
+/**
+ * The pairs of request properties that a run will try. `triples` counts combinations of endpoint, kind of key and
+ * state.
+ */
 export interface PlannedPairs extends PlannedPairCounts {
-  /** Whether the run may try more pairs than `covered`, by ordinary requests or more generated ones. */
+  /**
+   * Whether the run may try more pairs than `covered`, because ordinary requests or further generated requests try some
+   * as well.
+   */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;
@@ -59,7 +65,10 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
   };
 }
 
-/** Whether pairs are left out because of a bound. How many of them fit depends on the responses. */
+/**
+ * Whether pairs are left out because of `maxRequests` or `maxExecutions`. How many pairs fit into such a bound depends
+ * on the responses.
+ */
 const isRunBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 

@@ -20,7 +20,7 @@ import {
 /** The plan of a run: what it would send, create, wait for and skip. `conformance plan` shows it. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
-  /** For each role, a text that names its agent, and the request that makes the agent play that role. */
+  /** For each role, which agent of the target plays it, and on which request. */
   readonly roles: Readonly<Record<string, string>>;
   /** The requests of discovery, which come first. Leaves out health requests, to which no rate limit applies. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
@@ -51,7 +51,7 @@ export interface RunPlan {
 export interface ChecksShortOfTime {
   /** Ids of the checks that would be skipped, possibly for one tier only. */
   readonly checks: readonly string[];
-  /** Smallest maximum wait, in minutes, with which no check would be skipped. `null` if even a day is not enough. */
+  /** The smallest `--max-wait`, in minutes, that lets every check run. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
 }
 
@@ -147,7 +147,9 @@ const simulatedRunWithTestClock: SimulatedRun = { unaffordable: new Set(), waite
 
 const listedAgentPlaceholder = "(found through the list)";
 
-/** Adds placeholders for the agents to a target that names none: the run would choose them from the target's list. */
+/**
+ * Adds placeholders for the agents to a target that names none. A run would choose the agents from the target's list.
+ */
 function withAgentPlaceholders(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
   return {

@@ -133,7 +133,7 @@ async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Simul
 const waitStepMs = 1000;
 const windowSeconds = 60;
 
-/** Returns a simulated response at a time. It counts against the limits, and has no rate-limit headers. */
+/** Returns a simulated response at the time `ms`. It counts against the limits, and has no rate-limit headers. */
 const simulatedSample = (ms: number): Sample => ({
   id: "",
   kind: "other",

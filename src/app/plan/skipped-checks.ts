@@ -79,7 +79,7 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 export type OpenQuestion =
   /** Which agent from the target's list will the run choose? */
   | { readonly kind: "which agent" }
-  /** Which tier does this key have? Until headers show it, the run stays below the limits of the free tier. */
+  /** The tier of a key is unknown. Until response headers show it, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
   /** Can the target reach the webhook receiver? */
   | { readonly kind: "reach of the receiver"; readonly listen: string }

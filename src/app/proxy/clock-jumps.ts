@@ -31,14 +31,17 @@ export function trackClockAdvances() {
   };
 }
 
-/** Returns the server's time in a response, in Unix milliseconds, by its `Date` or its rate-limit headers. */
+/**
+ * Returns the server's time according to a response, in Unix milliseconds: from its `Date`, or else from its rate-limit
+ * headers.
+ */
 function serverTimeMs(exchange: Exchange): number | null {
   const date = Date.parse(headerValues(exchange, "Date")[0] ?? "");
   if (!Number.isNaN(date)) return date;
   const [reset, resetAfter] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
   );
-  // A reset in milliseconds, which the clause HDR-14 forbids, must not look like a jump of the clock.
+  // A reset time in milliseconds breaks clause HDR-14. Ignoring it here avoids a false jump of the clock.
   const isUnixSeconds = typeof reset === "number" && reset > 1e9 && reset < 1e10;
   return isUnixSeconds && typeof resetAfter === "number" && resetAfter <= maxWindowSeconds
     ? (reset - resetAfter) * 1000

@@ -16,7 +16,7 @@ export interface JudgeWorkerData {
   readonly tierName: string;
 }
 
-/** A message from the proxy to the judging thread. `skipped`: how many exchanges the thread never got. */
+/** A message from the proxy to the judging thread. `skipped`: number of exchanges that were not sent to the thread. */
 export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
   | { readonly kind: "finish"; readonly skipped: number };
@@ -70,7 +70,10 @@ const timer = setInterval(() => {
   work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);
 
-/** The thread pauses for this many times the duration of its work. So it uses at most a third of a core. */
+/**
+ * How long the thread pauses after its work, as a multiple of the work's duration. So it uses at most a third of a
+ * core.
+ */
 const pauseFactor = 2;
 
 async function handleMessage(message: MessageToJudge): Promise<void> {

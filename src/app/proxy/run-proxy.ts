@@ -55,7 +55,7 @@ export async function startProxy(options: ProxyOptions) {
       },
     });
     return {
-      /** The base URL that clients use in place of the server's. */
+      /** The base URL of the proxy. Clients use it in place of the server's. */
       baseUrl: forwarder.origin + pathname,
       count: (): number => count,
       /** Stops the proxy, and returns two reports: one on the server, and one on its clients. */

@@ -49,7 +49,7 @@ const maxSamplesPerKey = 20_000;
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
-  // Times that the proxy measured cannot be compared with rate-limit windows of a clock that was advanced.
+  // After the test clock was advanced, the proxy's real times cannot be compared with rate-limit windows.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();

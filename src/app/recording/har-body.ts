@@ -26,7 +26,10 @@ export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "",
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/** Reads the body of a response. It counts as complete unless lengths, marks or broken JSON show otherwise. */
+/**
+ * Reads the body of a recorded response. The body counts as complete unless its length, a mark of the archive or broken
+ * JSON shows that it was cut.
+ */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -61,7 +64,7 @@ const mayHaveBody = (request: unknown): boolean => !["GET", "HEAD"].includes(str
 
 const noBody: HarBody = { body: { kind: "none" }, bytes: Buffer.alloc(0), gap: null };
 
-/** Returns a body that was not recorded, except perhaps its length. Checks of bodies ignore it. */
+/** Returns a body that the recording left out, of which at most the length is known. Checks of bodies skip it. */
 const missingBody = (bytes: number): HarBody => ({
   body: unrecordedBody(Math.max(0, bytes)),
   bytes: Buffer.alloc(0),
@@ -184,7 +187,7 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** How much too early a `Date` header may be, because it shows whole seconds. */
+/** How much earlier than the response a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
 /** Returns by how much each response may have begun later: its offset from `Date`, minus the smallest offset. */

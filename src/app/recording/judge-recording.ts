@@ -43,9 +43,9 @@ export interface JudgeRecordingOptions {
 
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingContents;
-  /** Number of further exchanges that were judged earlier, and are not in the evidence. Default: 0. */
+  /** Number of exchanges that were judged earlier and are not in the evidence. Default: 0. */
   readonly counted?: number;
-  /** Breaches that were found earlier, by check id. Exchanges in the evidence need not show them. */
+  /** Breaches that were found earlier, by check id. The exchanges that showed them may no longer be in the evidence. */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
@@ -156,7 +156,9 @@ export function recordedTarget(
   };
 }
 
-/** Makes the times of exchanges relative to the first request. Exchanges without times stay at 0. */
+/**
+ * Makes the times of exchanges relative to the first request. A time of 0 means that none was recorded, and stays 0.
+ */
 function relativeToStart(
   exchanges: readonly Exchange[],
   target: Target,

@@ -11,7 +11,7 @@ const hiddenKeyName = "hidden key";
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /** The recorder replaced the key by a name, as this harness does in evidence. */
+  /** The recording has a name in place of the key, as this harness's own evidence does. */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 

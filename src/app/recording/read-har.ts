@@ -118,7 +118,7 @@ const isCached = (entry: unknown, status: number, headers: readonly Header[]): b
     cacheFieldNames.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
   );
 
-/** Returns the ending and the events of a response. An archive does not say who ended a stream. */
+/** Returns the events of a response and how the response ended. An archive does not say who closed a stream. */
 function endingOf(
   { bytes, gap }: HarBody,
   headers: readonly Header[],

@@ -62,7 +62,10 @@ export function countEach<K>(items: Iterable<K>): Map<K, number> {
   return counts;
 }
 
-/** Finds the base URL that fits the interface best: by paths, and by rate-limit headers, which others rarely have. */
+/**
+ * Finds the base URL that fits the interface best, by paths and by rate-limit headers. Few other servers send such
+ * headers.
+ */
 export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
   const scores = new Map<string, number>();
   for (const each of exchanges) {

@@ -74,7 +74,10 @@ function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[
   ];
 }
 
-/** Whether a folder may be replaced by a site: it is missing, empty, or a site that this program has made. */
+/**
+ * Whether a generated site may replace the content of a folder: the folder is missing, empty, or an earlier site of
+ * this program.
+ */
 export function isReplaceable(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return true;
   const feed = join(folder, feedFileName);

@@ -18,7 +18,7 @@ export interface FoundVendor {
   readonly statements: readonly FoundStatement[];
 }
 
-/** Something in a registry that is not as it should be: the path below its folder, and why. */
+/** A problem in a registry: a path below the registry's folder, and what is wrong there. */
 export interface RegistryProblem {
   readonly path: string;
   readonly reason: string | Error;
@@ -30,7 +30,10 @@ export interface FoundStatements {
 }
 
 const keysFileName = "keys.json";
-/** Names become addresses of the site. Small letters alone cannot collide on any file system. */
+/**
+ * Vendors' names become URLs of the site. Only lower-case names are allowed, because those cannot collide on any file
+ * system.
+ */
 const vendorName = /^[a-z\d][a-z\d-]*$/;
 /** A version that ends in `.json` or `.html` could collide with another file of the site. */
 const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;

@@ -37,7 +37,7 @@ export async function verifyStatements(vendor: FoundVendor, options: VerifyingOp
   return { statements: withNewer(statements), problems };
 }
 
-/** Returns the name of a vendor in his list of keys, or that of his folder. */
+/** Returns the name of a vendor from the vendor's list of keys; without a list, the name of the vendor's folder. */
 async function nameIn({ folder, keys }: FoundVendor): Promise<{ readonly name: string }> {
   const [first] = keys === null ? [] : await readKeys(keys, plainNetwork);
   return { name: first?.vendor ?? folder };

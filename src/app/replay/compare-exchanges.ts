@@ -3,8 +3,8 @@ import { type Answered, type Body, bodyJson, type Exchange } from "../../evidenc
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
 /**
- * One compared property of two responses. `significant`: status, error code or shape differs. `usual`: a value differs
- * that changes in every response, such as a date. `value`: another value differs.
+ * One property of two responses, compared. `significant`: the status, the error code or the shape differs. `usual`: a
+ * value differs that changes in every response, such as a date. `value`: another value differs.
  */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";

@@ -97,7 +97,10 @@ export interface ReplayKeys {
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-/** Finds the API keys that were redacted in request headers. `apiKey` must be the only key of `all` exchanges. */
+/**
+ * Finds the API keys that were redacted in request headers. If the user gave one `apiKey`, `all` exchanges must have
+ * the same key.
+ */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];

@@ -17,7 +17,7 @@ import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 
 export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
-  /** Id of a check, or of a clause for all of its checks. */
+  /** Id of a check. The id of a clause stands for all checks of the clause. */
   readonly check: string;
   /** Instance of the finding to replay, such as a tier; `null` if the check has only one finding. */
   readonly instance: string | null;
@@ -106,7 +106,9 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 export type ConfirmationReason =
   /** The target is not on loopback, and these requests (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /** Keys from these variables would go to an address that only the report names, which may be forged. */
+  /**
+   * The report names another address than the user, and may be forged. The keys of these variables would be sent there.
+   */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 /** Returns why the user must confirm a replay elsewhere than on loopback; `null` if there is no reason. */

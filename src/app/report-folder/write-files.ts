@@ -46,7 +46,10 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   }
 }
 
-/** Writes files under temporary names, and then renames all of them. So no report is next to another run's evidence. */
+/**
+ * Writes files under temporary names, and renames all of them at the end. So a crash cannot leave a report next to the
+ * evidence of another run.
+ */
 export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {

@@ -7,7 +7,7 @@ import { type OutputFiles, writeOutput } from "./write-files.ts";
 export interface WriteOptions extends FormatParts {
   /** A run to save before any format is written. It has the webhook secrets that `evidence.json` keeps. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /** Whether no later version of this report follows, so that it may be printed. Default: `true`. */
+  /** Whether this is the last version of the report, so that it may be printed. Default: `true`. */
   readonly isFinal?: boolean;
 }
 

@@ -62,7 +62,10 @@ export async function serveReference({
   }
 }
 
-/** Whether the server asks for keys: not if it is local, and the `auth_settings.type` of each agent file is `none`. */
+/**
+ * Whether the server requires keys. A local server requires none if the `auth_settings.type` of each agent file is
+ * `none`.
+ */
 const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =>
   loaded.length > 0 && listensOnLoopback(host) && loaded.every(({ file }) => file.authType === "none")
     ? "none"

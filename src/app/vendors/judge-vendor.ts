@@ -33,11 +33,11 @@ export interface VendorsRunOptions extends RunScope {
 
 export interface JudgedVendor {
   readonly vendor: Vendor;
-  /** The target of the run. `null` if the target could not be used, or a saved report replaces the run. */
+  /** The target of the run. `null` if the target could not be used, or if a saved report takes the place of the run. */
   readonly target: Target | null;
   /** Whether there is no verdict because the harness itself failed. */
   readonly isHarness: boolean;
-  /** Why the requested load was not sent. `null` if it was sent, or no load was requested. */
+  /** Why no load was sent although one was requested; otherwise `null`. */
   readonly noLoad: NotSentReason | null;
 }
 

@@ -78,7 +78,7 @@ export interface VendorsLoad {
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
-/** Sends load to one judged target after the other, because concurrent loads would disturb each other. */
+/** Sends load to the judged targets one after the other, because concurrent loads would disturb each other. */
 export async function sendVendorLoads(
   judged: readonly JudgedVendor[],
   { parameters, engines, planned, agree }: VendorsLoad,

@@ -18,7 +18,10 @@ export type ListedVendor =
 /** Accepts any object as a target. A wrong one is reported in its vendor's column and does not stop the others. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
-/** Reads a vendors file. Relative paths in it start at its own folder. An error in a target is thrown by `target()`. */
+/**
+ * Reads a vendors file. Relative paths in it start at the file's folder. A wrong target causes an error only when
+ * `target()` is called.
+ */
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,

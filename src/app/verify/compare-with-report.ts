@@ -104,7 +104,7 @@ function digestsIn(folder: string, report: Report): Digests {
   );
 }
 
-/** Messages of the command line and of the library. Either may have written the report. */
+/** The messages of the command line and those of the library, because the report may come from either. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
 /** Judges the evidence in a report's folder again. One of `wordings` may have written the report. */

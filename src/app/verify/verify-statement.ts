@@ -16,7 +16,7 @@ export interface VerifyOptions {
   /** Files or URLs of lists of public keys that vendors have published. */
   readonly keys: readonly string[];
   readonly policy: Policy | null;
-  /** Files of other statements. A newer one may supersede the verified statement. */
+  /** Files of other statements. A newer one among them may supersede the verified statement. */
   readonly also: readonly string[];
   readonly network: Network;
   readonly messages: PossibleMessages;
@@ -26,7 +26,7 @@ export interface VerifyOptions {
 export interface Verification {
   readonly published: PublishedStatement;
   readonly signature: SignatureState;
-  /** A line of text for each problem. The statement is verified if there is none, and it meets the required rules. */
+  /** The problems with the statement, one line of text each. The statement is verified if there are none. */
   readonly mismatches: readonly string[];
   /** The result of each rule of the policy. Empty without a policy. */
   readonly rules: readonly RuleResult[];
@@ -112,7 +112,7 @@ function checkSignature(
   return { state, mismatches: problems, notes };
 }
 
-/** Returns problems that need no other file: the statement has expired, or its fields contradict each other. */
+/** Returns the problems that the statement shows by itself: it has expired, or its fields contradict each other. */
 function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   if (seal === null) return [];
   const isExpired = now.getTime() >= Date.parse(seal.expires);

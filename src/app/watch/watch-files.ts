@@ -59,7 +59,7 @@ const stateSchema = z.object({
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
-  /** Start of the run, in Unix milliseconds. */
+  /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;
   /** When the run ended and the watch began, in milliseconds since the start of the run. */
   readonly sinceMs: number;
@@ -144,7 +144,7 @@ export function readJournal(folder: string): JournalLine[] {
     });
 }
 
-/** Deletes `watch.json` and `watch.jsonl`, whose deliveries the report's folder contains after a finished watch. */
+/** Deletes `watch.json` and `watch.jsonl`. After a finished watch, the report's folder contains their deliveries. */
 export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
@@ -166,7 +166,10 @@ export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) 
       if ("delivery" in entry) deliveries.set(entry.delivery.id, entry.delivery);
       lastLineMs = Math.max(lastLineMs, atMs);
     },
-    /** Returns the deliveries until `untilMs` (since the start of the run), and the times without a receiver. */
+    /**
+     * Returns the deliveries until `untilMs` (since the start of the run), and the periods in which no receiver
+     * listened.
+     */
     upTo: (untilMs: number, isListening: boolean): WatchedDeliveries => {
       const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;
       const rest = isSilent ? [{ fromMs: lastLineMs, toMs: untilMs }] : [];

@@ -163,7 +163,10 @@ function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delive
   };
 }
 
-/** Sets arrival times by the wall clock. The receiver's own clock stops while the machine sleeps. */
+/**
+ * Replaces the arrival times of deliveries by times of the wall clock, because the receiver's own clock stops while the
+ * machine sleeps.
+ */
 function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

@@ -35,7 +35,7 @@ export function hasEnded(owner: FileOwner): boolean {
     process.kill(owner.pid, 0);
     return false;
   } catch (error) {
-    // With any other error, such as EPERM for a process of another user, the process exists.
+    // With any other error the process exists. An example is EPERM, for a process of another user.
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
 }
@@ -56,7 +56,7 @@ export function sweepTemporaryFiles(folder: string): void {
         rmSync(join(folder, name), { force: true });
     }
   } catch {
-    // Old temporary files do no harm, so a failure to remove them is ignored.
+    // Ignores a failure to remove an old temporary file, because the file does no harm.
   }
 }
 

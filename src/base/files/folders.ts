@@ -16,7 +16,7 @@ import { dirname, resolve, join } from "node:path";
 
 import { sweepTemporaryFiles, temporaryName } from "./file-names.ts";
 
-/** Maximum number of links to follow. File systems have the same limit. */
+/** Maximum number of symbolic links to follow in one path. File systems have the same limit. */
 const maxLinks = 40;
 
 /** Returns the file to which symbolic links lead, even if it does not exist yet. */
@@ -30,7 +30,10 @@ export function followLinks(file: string, depth = 0): string {
   return followLinks(resolve(dirname(path), readlinkSync(path)), depth + 1);
 }
 
-/** Creates a folder and its missing parents. Node's `mkdirSync` would never return on /proc with `recursive: true`. */
+/**
+ * Creates a folder and its missing parents. Does not use `mkdirSync` with `recursive: true`, which never returns on
+ * /proc.
+ */
 export function makeFolder(path: string, mode = 0o777): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path), mode);

@@ -35,7 +35,7 @@ export function replaceFile(file: string, text: FileText, options: ReplaceOption
 
 /** A text that was written into a temporary file, and must be either moved to its final name or removed. */
 export interface StagedFile {
-  /** Moves the text to its final name. */
+  /** Renames the file to its final name. */
   readonly commit: () => void;
   /** Removes the temporary file. */
   readonly discard: () => void;
@@ -72,7 +72,7 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
   };
 }
 
-/** A temporary file for another program to write. */
+/** A temporary file that another program writes. */
 export interface Draft {
   /** The path to give to the program. */
   readonly path: string;
@@ -122,7 +122,9 @@ function writeDraft(draft: string, text: FileText, mode: number | undefined, bef
   }
 }
 
-/** Gives a file the owner of the file that it replaces. Usually only an administrator may change an owner. */
+/**
+ * Gives a file the owner of the file that it replaces, if permitted. Usually only an administrator may change an owner.
+ */
 function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return;
@@ -172,7 +174,7 @@ export function writeInPlace(file: string, text: FileText): void {
   }
 }
 
-/** Chunks are collected until they have this many characters, because many small writes are slow. */
+/** Text is collected up to this many characters before it is written, because many small writes are slow. */
 const minWriteCharacters = 256 * 1024;
 
 /** Writes a text to an open file. */

@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  /** Called if this machine has no free port or file descriptor for a connection. */
+  /** Called if this machine has run out of ports or file descriptors for connections. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
@@ -85,7 +85,8 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Creates a function that reports a lack of resources. Before a first success, `EADDRNOTAVAIL` means a wrong address.
+ * Creates a function that reports exhausted ports or file descriptors. Before the first successful connection,
+ * `EADDRNOTAVAIL` means a wrong address instead.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;

@@ -10,7 +10,7 @@ export interface SourceValue {
   readonly places: PlaceNode;
 }
 
-/** Thrown if a text cannot be parsed. The message is a line without a full stop. */
+/** The error for a text that cannot be parsed. Its message is one line without a full stop. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
   readonly offset: number;

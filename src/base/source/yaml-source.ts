@@ -74,7 +74,10 @@ class YamlReader {
   }
 }
 
-/** Converts the value of a scalar to a JSON value. A value of another type, such as binary data, becomes its text. */
+/**
+ * Converts a YAML scalar to a JSON value. A scalar of a type that JSON lacks, such as binary data, becomes its source
+ * text.
+ */
 function plainValue({ value, source }: { readonly value: unknown; readonly source?: string | undefined }): unknown {
   const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
   return isPlain ? value : (source ?? null);

@@ -13,7 +13,7 @@ export function quantile(values: readonly number[], share: number): number {
 /** Returns the middle value, or the mean of the two middle ones. Returns `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Estimates how much larger the values of `one` are than those of `other` (Hodges and Lehmann). */
+/** Estimates how much larger the values of `one` are than those of `other`: the Hodges-Lehmann estimator. */
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
@@ -22,8 +22,8 @@ const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;
 
 /**
- * Estimates the standard deviation, whatever a few outliers are. Takes the larger of two estimates, because each may be
- * far too small by chance with few values.
+ * Estimates the standard deviation, almost unaffected by outliers. Takes the larger of two estimates, because with few
+ * values each may be far too small by chance.
  */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);

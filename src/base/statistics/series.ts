@@ -104,7 +104,8 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again, between its neighbours, where each side has a constant level.
+  // Locates each change again within the part between its neighbours, where the level is constant on each side of the
+  // change.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -152,7 +153,10 @@ function shuffle(values: number[], numbers: () => number): void {
 export interface Trend {
   /** Median slope between all pairs of values (Theil and Sen), per interval. */
   readonly slope: number;
-  /** Probability that a series without a trend has at least this many rising pairs (Mann and Kendall). */
+  /**
+   * The p-value of the Mann-Kendall test: the probability that a series without a trend has at least this many rising
+   * pairs.
+   */
   readonly pValue: number;
 }
 

@@ -1,4 +1,4 @@
-/** Up to this many values, {@link rankSumAbove} is exact. With more, the normal approximation is as good. */
+/** Up to this many values, {@link rankSumAbove} is exact. Beyond, a normal approximation is accurate enough. */
 const maxExactValues = 64;
 
 /**

@@ -22,7 +22,7 @@ export interface AccessRequest {
   /** `null` if the request names no agent. */
   readonly agentId: string | null;
   readonly address: string;
-  /** Whether the request has a signature, valid or not. */
+  /** Whether the request has a signature, valid or invalid. */
   readonly isSigned: boolean;
 }
 
@@ -73,11 +73,13 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /** Returns the name of the account whose limits the request uses: by default the key's text. */
+  /** Returns the name of the account whose limits a request uses up. Default: the text of the key. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
   /** Returns the valid key whose limits a request with an invalid key uses as well; `null` for none. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
-  /** Returns the proxies whose forwarding headers the server trusts, given the option `trustedProxies`. */
+  /**
+   * Returns the proxies whose forwarding headers the server trusts. `named` are those of the option `trustedProxies`.
+   */
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   /** Whether a key may make a request. */
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>

@@ -6,19 +6,19 @@ import type { Header } from "./transport.ts";
 
 /** Everything from which `eventBody` makes the body of a delivery. */
 export interface EventInput extends Omit<HostingEvent, "type"> {
-  /** An id made by `eventId`. */
+  /** Id of the event, made by `eventId`. */
   readonly id: string;
   readonly type: string;
   readonly createdMs: number;
 }
 
-/** Identifies one attempt to deliver an event or a usage alert. */
+/** The attempt to deliver an event or a usage alert for which headers or a signature are made. */
 export interface AttemptInput {
   readonly deliveryId: string;
   /** `null` for a usage alert, which belongs to no webhook. */
   readonly webhookId: string | null;
   readonly eventId: string;
-  /** Event type; `null` for a usage alert. */
+  /** Type of the event; `null` for a usage alert, which has none. */
   readonly type: string | null;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
@@ -33,7 +33,7 @@ export interface DeliveryProgress {
   readonly lastMs: number;
   /** Whether any attempt succeeded. */
   readonly delivered: boolean;
-  /** Status of the response to the last attempt; `null` if none came in time. */
+  /** Status of the response to the last attempt; `null` if no response came in time. */
   readonly status: number | null;
 }
 
@@ -82,7 +82,7 @@ export const standardDeliveries = {
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
   /** Returns the id of an event. `number` counts events, and `_attempt` the attempts of a delivery, both from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
-  /** Milliseconds from an event to its first attempt. */
+  /** Milliseconds from an event to the first attempt to deliver it. */
   firstDelayMs: (): number => 0,
   eventBody: ({ id, type, createdMs, data, agentId, deploymentId }: EventInput): unknown => ({
     id,
@@ -117,7 +117,7 @@ export const standardDeliveries = {
   maxConcurrentPerQueue: (): number => 32,
   /** Milliseconds from sending a delivery until the head of the response must have arrived. */
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
-  /** Whether a delivery succeeds only after the whole body of the response has arrived, within the same time. */
+  /** Whether a delivery succeeds only if the whole response body arrives within the time limit. */
   awaitsResponseBody: (): boolean => false,
   /** Whether a response may count as success, given the names of its headers. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,

@@ -54,7 +54,7 @@ export const standardHealthListUsage = {
   }),
   /** Whether a request to this endpoint, which runs an agent, changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
-  /** Returns the page to send. A number or size out of bounds becomes the nearest bound. */
+  /** Returns the page of the list to send. A number or size out of bounds becomes the nearest allowed one. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),

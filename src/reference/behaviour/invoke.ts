@@ -8,7 +8,7 @@ export interface SchemaViolation {
   readonly rule: string;
   /** The path of the invalid value, such as `/parameters/temperature`. */
   readonly path: string;
-  /** Name of the missing field; empty for other rules. */
+  /** Name of the missing field, if `rule` is `required`; otherwise empty. */
   readonly missing: string;
   readonly message: string;
 }

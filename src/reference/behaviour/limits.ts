@@ -25,7 +25,7 @@ export const standardLimits = {
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether invoke and stream check agent and body before the limits, so that only a valid request gets 429. */
   reportsLimitErrorsLast: (): boolean => false,
-  /** Whether a request to this endpoint counts as a concurrent request. */
+  /** Whether a request to this endpoint counts against the limit of concurrent requests. */
   takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
@@ -34,7 +34,7 @@ export const standardLimits = {
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
   /** Whether a request that this limit has refused counts against the request limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a counted request stays counted after this response. */
+  /** Whether a request that was counted stays counted after a response with this status. */
   remainsCounted: (_head: HeadInput): boolean => true,
   /** Returns how many requests are subtracted for a request that does not stay counted. */
   refundedRequests: (): number => 1,
@@ -52,7 +52,9 @@ export const standardLimits = {
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
   /** Makes the window that the headers report after the month's token quota has refused a request. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /** Whether the headers report the window at the time of the response, not of the request's arrival. */
+  /**
+   * Whether the rate-limit headers describe the moment of the response. Otherwise they describe the request's arrival.
+   */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],

@@ -33,7 +33,7 @@ export interface Chunk {
   readonly index: number;
 }
 
-/** One step of a stream: it sends an event, waits, or drops the connection. Steps run in order. */
+/** One step of a stream: sends an event, waits, or drops the connection. The steps run in order. */
 export type StreamStep =
   | { readonly kind: "start" }
   | { readonly kind: "chunk"; readonly chunk: Chunk }

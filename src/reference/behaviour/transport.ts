@@ -26,7 +26,7 @@ export const standardTransport = {
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
   /** Writes a value as the text of a JSON body. */
   jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
-  /** Returns the headers to send, given those of the standard server. */
+  /** Returns the headers of a response. `headers` are those of the server without patches. */
   finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   bodyFraming: (): "length" | "chunked" => "length",
@@ -47,6 +47,6 @@ export const standardTransport = {
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   /** The largest accepted request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,
-  /** Returns a page for an unknown path, or `null` for the usual error body. */
+  /** Returns a page to send for an unknown path. `null`: the usual error body is sent. */
   unknownPathPage: (): { readonly contentType: string; readonly text: string } | null => null,
 };

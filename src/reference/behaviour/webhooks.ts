@@ -15,7 +15,7 @@ export type ExecutionStage =
       readonly kind: "completed";
       readonly text: string;
       readonly usage: TokenUsage;
-      /** Milliseconds on the server's clock since the request's arrival. */
+      /** Milliseconds since the request's arrival, on the server's clock. */
       readonly elapsedMs: number;
     }
   | { readonly kind: "failed"; readonly message: string; readonly details: string }
@@ -170,7 +170,10 @@ export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
 /** The server's decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export const standardAlerts = {
-  /** Returns the error in a request for an alert, or `null`. `addressRefusal` says why a URL is refused, or `null`. */
+  /**
+   * Validates a request for an alert. Returns its error, or `null`. `addressRefusal` says why a URL is refused, or
+   * returns `null`.
+   */
   validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     if (type === undefined) return fieldError("missing-field", "type", "missing");

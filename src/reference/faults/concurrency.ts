@@ -58,7 +58,7 @@ function countFirstLimiter(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // `excess` also counts the request whose headers are being written. These headers count only the other requests.
+      // The headers of a request count only the other excess requests. `excess` includes the request itself.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });

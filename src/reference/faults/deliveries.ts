@@ -62,7 +62,7 @@ const deliveryEventFaults = faults("Resources / Webhook delivery event", {
   "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.").by(eventBody.set("deployment_id", 7)),
 });
 
-/** Makes an override that sends no events of one type. */
+/** Makes an override that sends no events of the type `omitted`. */
 const omitEventType = (omitted: WebhookEvent): Override =>
   selectsType((selects, _events, type) => selects && type !== omitted);
 

@@ -30,7 +30,8 @@ const streamEndpointFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
   "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
     overrideSuccessStatus("stream", 201, 3),
-    // The checks of these clauses need a 200. They fail only in runs in which one of their streams is a third one.
+    // Checks of these clauses need a stream with status 200. They fail only in runs in which they get a third stream,
+    // with status 201.
     ["SSE-22", "SSE-26", "SSE-34"],
   ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(

@@ -65,8 +65,8 @@ export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
- * Creates an account. `tokensUsedBefore` counts for the month of `sinceMs`. A server may have a million accounts. To
- * save memory, an account is a class, and the usual two limiters are fields instead of an array.
+ * Creates an account. `tokensUsedBefore` are tokens used in the month of `sinceMs`. A server may have a million
+ * accounts. To save memory, an account is a class, and the usual two limiters are fields instead of an array.
  */
 export function createAccount(
   limiters: readonly Limiter[],

@@ -1,7 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** The limit that a window belongs to. `address` is the limit of requests without a valid key. */
+/** The limit that a window belongs to. `address` is the limit of an IP address for requests without a valid key. */
 export type WindowName = "hour" | "minute" | "address";
 
 export const minuteMs = 60_000;
@@ -53,8 +53,8 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
 }
 
 /**
- * A window of fixed length that counts requests. A server may have millions of windows. To save memory, the window is a
- * class, not a set of closures. Use `overrideLimiter` to change a window: a spread would lose its methods.
+ * Counts requests in windows of fixed length. A server may have millions of windows. To save memory, this is a class,
+ * not a set of closures. Use `overrideLimiter` to change a window: a spread would lose its methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
@@ -112,7 +112,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
   const beginOf = (nowMs: number): number => (nowMs < beganMs + size.windowMs ? beganMs : nowMs);
-  // Only a counted request starts a window. Reading the status never does.
+  // Reading the status after the end of a window starts no new window. Only a counted request does.
   const usedAt = (nowMs: number) => (beginOf(nowMs) === beganMs ? used : 0);
   const endAt = (nowMs: number) => beginOf(nowMs) + size.windowMs;
   return {
@@ -197,8 +197,8 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // A request has room in this window once the weight of `before` has fallen, or in the next window once the weight
-    // of `used` has fallen.
+    // There is room once the weight of the earlier window (`before`) has fallen. If this window (`used`) is full
+    // itself, there is room only in the next one.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

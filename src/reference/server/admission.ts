@@ -14,7 +14,7 @@ export interface IncomingRequest {
   readonly endpoint: Endpoint;
   readonly authorization: string;
   readonly address: string;
-  /** `null` if the path names no agent. */
+  /** Id of the agent that the path names; `null` if it names none. */
   readonly agentId: string | null;
   readonly isSigned: boolean;
 }
@@ -25,7 +25,7 @@ export interface RequestContext {
   readonly client: DisconnectSignal;
   readonly endpoint: Endpoint;
   readonly arrivedMs: number;
-  /** `null` for requests without a valid key. */
+  /** The key of the request; `null` if it has no valid key. */
   readonly key: ReferenceKey | null;
   readonly account: Account;
   readonly accountName: string;
@@ -33,7 +33,7 @@ export interface RequestContext {
   readonly lastUsedMs: number | null;
   /** The error to send before path, agent and body are checked; `null` for none. */
   readonly error: ApiError | null;
-  /** The error to send if path, agent and body are valid; `null` for none. */
+  /** The error to send once path, agent and body have proved valid; `null` for none. */
   readonly deferredError: ApiError | null;
   /** Returns the rate-limit headers of the response. Called when the head of the response is sent. */
   rateHeaders(head: HeadInput): readonly Header[];
@@ -50,7 +50,7 @@ export function admitRequest(state: ServerState, request: IncomingRequest): Requ
     : admitAddress(state, request, credentials, identity.cause);
 }
 
-/** Handles a request without a valid key. The limiter of the client's address counts the request. */
+/** Handles a request without a valid key. Counts it against the limit of the client's IP address. */
 function admitAddress(
   state: ServerState,
   { endpoint, address, agentId }: IncomingRequest,

@@ -97,7 +97,7 @@ function conversationKey({ state, accountName, endpoint }: RequestContext, agent
   return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint });
 }
 
-/** Reads a valid body. A variant may accept values of other types, which count as absent. */
+/** Reads the fields of a valid body. A variant may allow values of other types; such values count as absent. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);

@@ -85,7 +85,7 @@ export function listAgents({ state, deferredError }: RequestContext, query: List
   return ok(behaviour.listBody({ ...request, items, total: all.length }));
 }
 
-/** Handles `GET /usage`: returns the usage of a key. */
+/** Handles `GET /usage`: returns the usage of the request's key. */
 export function handleUsage(context: RequestContext): RouteResult {
   const { state, deferredError } = context;
   return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
@@ -130,8 +130,8 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
 }
 
 /**
- * Returns an error if the key may not call the agents whose events the webhook would get, or if the webhook's agent is
- * unknown; otherwise `null`.
+ * Checks the agents whose events a webhook would get. Returns an error if an agent is unknown, or if the key may not
+ * call it; otherwise `null`.
  */
 function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
@@ -157,7 +157,7 @@ export function webhookMetrics(context: RequestContext, id: string): RouteResult
   return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
 }
 
-/** Responds with the data of a webhook, or with an error if no webhook of the request's key has this id. */
+/** Responds with the data of a webhook. Responds with an error if the request's key has no webhook with this id. */
 function forWebhook(
   { key, deferredError, state }: RequestContext,
   id: string,

@@ -33,7 +33,7 @@ const unauthorizedRow: ErrorRow = [401, "The key is missing, wrong or expired."]
 const forbiddenRow: ErrorRow = [403, "The key may not do this, or not from this address."];
 const notAcceptableRow: ErrorRow = [406, "No media type of the response matches `Accept`."];
 
-/** Errors of several endpoints: status and description. */
+/** Errors that several endpoints have in common: status and description. */
 export const errorResponses = {
   badRequest: [400, "A field is missing or invalid."],
   noAgent: [404, "No agent has this id."],

@@ -64,7 +64,7 @@ export function responseHeaders(context: RequestContext, head: HeadInput, own: r
 
 let lastDate = { second: Number.NaN, text: "" };
 
-/** Formats the `Date` header. Caches the last text, since thousands of responses share a second. */
+/** Formats the `Date` header. Caches the last text, because thousands of responses fall into the same second. */
 function dateText(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(nowMs).toUTCString() };

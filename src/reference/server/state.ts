@@ -139,7 +139,7 @@ export function addTurn({ conversations }: ServerState, name: string, query: str
   return { turn, previousQuery: before?.query ?? null };
 }
 
-/** Counts, by account and hour, the counted requests that `GET /usage` leaves out. */
+/** Counts the requests that count against a limit, but that `GET /usage` leaves out, by account and hour. */
 function usageOmissions() {
   const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
   const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();
@@ -158,7 +158,9 @@ function usageOmissions() {
 export interface AlertRegistry {
   readonly count: number;
   add(alert: Alert): void;
-  /** Counts a request of a key and sends the alerts whose threshold it crosses. `owner` is the key's name. */
+  /**
+   * Counts a request of a key, and sends the alerts whose threshold this request crosses. `owner` is the key's name.
+   */
   countAndAlert(owner: string, account: Account, nowMs: number): void;
 }
 
@@ -171,7 +173,7 @@ export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox
     byOwner.set(alert.owner, [...(byOwner.get(alert.owner) ?? []), alert]);
     count += 1;
   };
-  // The cast is safe: `add` wrote these records.
+  // The cast is safe, because only `add` below writes records of this kind.
   for (const { value } of records.list(alertRecordKind)) remember(value as Alert);
   return {
     get count() {

@@ -15,7 +15,7 @@ import {
 import { responseHeaders, rawHeaders } from "./response.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
-/** Handles `POST /agents/{agent_id}/stream`: streams a response to its end, or until the client has left. */
+/** Handles `POST /agents/{agent_id}/stream`: sends a stream until it ends or the client has disconnected. */
 export async function handleStream(
   context: RequestContext,
   response: ServerResponse,
@@ -111,7 +111,7 @@ async function runPause(
   else await dropConnection(connection.response);
 }
 
-/** Drops the connection after the written data is sent, which Node does after the current turn of the event loop. */
+/** Drops the connection once the written data is sent. Node sends the data after the current turn of the event loop. */
 async function dropConnection(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
   response.destroy();
@@ -140,7 +140,7 @@ function dataOf({ context }: StreamConnection, input: StreamInput, step: EventSt
   }
 }
 
-/** Writes data. Returns whether the socket is full, so that the caller must wait. */
+/** Writes data to the client. Returns whether the socket's buffer is full, so that the caller must wait. */
 function writeToClient({ context, response, chunks }: StreamConnection, writes: readonly StreamBytes[]): boolean {
   let isFull = false;
   for (const bytes of writes) {

@@ -10,7 +10,7 @@ export interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
   /** The `retry_after` of `limit`, or the wait of `delay` in real time. */
   readonly seconds: number;
-  /** Number of requests that meet the trouble. */
+  /** How many requests fail or wait before the plan ends. */
   readonly requests: number;
   /** The only agent whose requests meet the trouble; `null` for all agents. */
   readonly agentId: string | null;
@@ -44,7 +44,7 @@ const maxTroubledRequests = 1000;
 /** Greatest `retry_after`, and greatest delay. */
 const maxSeconds = 300;
 
-/** Reads the body of a request for trouble. Returns the error if a field is wrong. */
+/** Reads the body of a request that plans trouble. Returns an error if a field is wrong. */
 export function readTrouble(body: unknown): PlannedTrouble | ApiError {
   const { requests, kind = "error", seconds = 1, agent_id: agentId = null } = fieldsOf(body);
   const known = troubleKinds.find((each) => each === kind);

@@ -36,7 +36,7 @@ export function withFractions(value: unknown): string {
   return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
 }
 
-/** Adds a field to every object, except to maps, whose keys have a meaning. */
+/** Adds a field to every object. Leaves out maps, in which each key is data. */
 function addFields(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((part) => addFields(part));
   if (!isObject(value)) return value;

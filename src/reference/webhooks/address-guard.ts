@@ -28,7 +28,7 @@ export interface GuardOptions {
   readonly resolve?: Resolver;
 }
 
-/** Thrown if a host name has a refused address, or no address. */
+/** The error for a host name that has no address, or an address to which the server does not deliver. */
 export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddress";
 }

@@ -40,7 +40,7 @@ const maxReadBodyBytes = 65_536;
 /** How long reading a body may take, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
-/** Real milliseconds for opening a connection, which an abort does not stop. */
+/** Maximum time for opening a connection, in real milliseconds. An abort does not stop the opening. */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {

@@ -86,7 +86,7 @@ export function deliveryRegistry(
   };
 }
 
-/** The deliveries that the registry keeps, by number. */
+/** The deliveries that the registry keeps, by their numbers. */
 interface DeliveryMap {
   put(delivery: Delivery): void;
   /** Replaces a delivery by its later state. An ended delivery may be dropped. */

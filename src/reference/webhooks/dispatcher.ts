@@ -24,7 +24,7 @@ export function dispatcher(
   const inFlight = inFlightRequests(receivers);
   const client = deliveryClient(clock, guard);
   const timers = new Map<number, Timer>();
-  /** Queues whose receiver did not respond to the last request in time. */
+  /** Queues whose receiver did not respond in time to the last request. */
   const silentQueues = new Set<string>();
   let closed = false;
 
@@ -124,7 +124,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 export interface DeliveryQueues {
   /** Adds a job, which starts soon, or when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when all jobs that have room in their queue have started. */
+  /** Resolves when every job for which its queue has room has started. */
   allStarted(): Promise<void>;
   /** Drops the waiting jobs. */
   close(): void;
@@ -169,9 +169,9 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
 
 /** Requests that wait for a receiver's response. A virtual clock waits for them, for a limited time. */
 export interface InFlightRequests {
-  /** Adds a request that is being sent. The caller calls the returned function when the request has ended. */
+  /** Registers a request that is being sent. Returns a function that the caller calls when the request has ended. */
   begin(budget: WaitBudget): () => void;
-  /** Whether there is an open request whose wait budget is not used up. */
+  /** Whether a virtual clock must wait, because the wait budget of an open request is not used up. */
   isWaiting(): boolean;
   /** Resolves when there is no open request whose wait budget is not used up. */
   whenIdle(): Promise<void>;
@@ -180,7 +180,7 @@ export interface InFlightRequests {
 /** How long a virtual clock waits for a request: `little` if the receiver did not respond the last time. */
 export type WaitBudget = "usual" | "little";
 
-/** Location of the receivers. Those in this process respond after a few turns of the event loop. */
+/** Location of the receivers. Receivers in this process respond after a few turns of the event loop. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**

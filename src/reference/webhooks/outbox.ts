@@ -33,7 +33,9 @@ export interface Outbox {
   emit(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook: a usage alert. */
   notify(to: Pick<DeliveryDestination, "url" | "secret">, body: unknown): void;
-  /** Returns a webhook's deliveries in order of creation: all that have not ended, and the last thousand that have. */
+  /**
+   * Returns the deliveries of a webhook in order of creation: all pending ones, and the last thousand that have ended.
+   */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
   /**

@@ -26,7 +26,9 @@ export interface Webhook extends NewWebhook {
   readonly createdMs: number;
 }
 
-/** An event about an agent's execution or deployment, before it gets an id. Source: Events, "Webhook events". */
+/**
+ * An event about the execution or deployment of an agent, before an id is assigned. Source: Events, "Webhook events".
+ */
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
@@ -63,7 +65,7 @@ export interface DeliveryRecord {
 
 /** Counts of a webhook's deliveries. Source: Resources, "Webhook metrics". */
 export interface WebhookMetrics {
-  /** Deliveries that have ended: delivered or failed. */
+  /** Number of deliveries that have ended: delivered or failed. */
   readonly totalDeliveries: number;
   readonly successful: number;
   readonly failed: number;
@@ -75,7 +77,7 @@ export interface WebhookMetrics {
 
 /** The destination of a delivery. */
 export interface DeliveryDestination {
-  /** `null` for a message that belongs to no webhook. */
+  /** Id of the webhook that gets the message; `null` if the message belongs to no webhook. */
   readonly webhookId: string | null;
   readonly url: string;
   readonly secret: string | null;
@@ -114,7 +116,7 @@ export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;
   readonly answers: number;
-  /** Sum of the response times, in milliseconds. */
+  /** Sum of the response times of the receiver, in milliseconds. */
   readonly answersMs: number;
   readonly lastAttemptMs: number | null;
 }
@@ -188,7 +190,10 @@ export function memoryStore(): Store {
   };
 }
 
-/** Runs a write to the store. If the write fails, only prints a warning, so that requests and deliveries continue. */
+/**
+ * Runs a write to the store. If it fails, prints a warning instead of throwing, so that requests and deliveries
+ * continue.
+ */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

@@ -69,7 +69,7 @@ export type EnvironmentOpener = (
 
 /** One load: a scenario on a tier by an engine, against a server with a fault or without one. */
 export interface LoadFaultTrial {
-  /** `null` for the server without a fault. */
+  /** Name of the fault that the server has; `null` for none. */
   readonly fault: string | null;
   readonly trial: LoadTrial;
   readonly finds: readonly string[];
@@ -85,7 +85,7 @@ interface BrokenClaim {
 
 /** The result of a trial. */
 export interface LoadFaultResult extends LoadFaultTrial {
-  /** The first finding of each broken clause or requirement, sorted by its name. */
+  /** The first finding of each broken clause or requirement, sorted by the name of the clause or requirement. */
   readonly found: readonly BrokenClaim[];
   /** Why the load proved nothing; `null` if its result is valid. */
   readonly problem: string | null;
@@ -93,7 +93,7 @@ export interface LoadFaultResult extends LoadFaultTrial {
 }
 
 /**
- * Makes a trial of each fault with each engine that its scenario supports.
+ * Lists the trials of each fault: one with each engine that its scenario supports.
  *
  * @throws {Error} if a scenario does not exist
  */
@@ -258,7 +258,7 @@ function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "fo
   }
 }
 
-/** Describes each difference between the findings of a load and those that its plan demands; empty for none. */
+/** Describes each difference between the findings of a load and those in the trial's plan; empty if there is none. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

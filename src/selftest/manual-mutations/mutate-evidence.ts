@@ -16,7 +16,7 @@ export interface ManualMutation {
   readonly delivery?: (delivery: Delivery) => Delivery;
 }
 
-/** The evidence of a run. */
+/** The probe results, exchanges and deliveries of a run. */
 export interface RecordedRun {
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
@@ -60,7 +60,7 @@ export const editBody = (edit: EditJson): Edit =>
     return value === undefined ? exchange : withJson(exchange, edit(value));
   });
 
-/** Replaces the whole body of a response by a text. */
+/** Replaces the whole body of a response by the text `other`. */
 export const replaceBody = (other: string): Edit => editResponse((exchange) => withText(exchange, other));
 
 export const replaceStatus = (other: number): Edit =>

@@ -88,7 +88,7 @@ export interface JsonStyle {
   readonly isReversed: boolean;
   /** Whether integers are written with a fraction, as `1.0`. */
   readonly hasFractions: boolean;
-  /** Whether all characters except ASCII letters and digits are written as escapes such as `\u00e9`. */
+  /** Whether all characters except ASCII letters and digits are written as `\u` escapes, such as `\u00e9`. */
   readonly isEscaped: boolean;
   /** Whether blanks, tabs and line ends are added wherever JSON allows them. */
   readonly isSpaced: boolean;

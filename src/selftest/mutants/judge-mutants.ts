@@ -80,8 +80,8 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 const maxBatchSize = 20;
 
 /**
- * Judges legal mutants in batches, because nearly all change no outcome. If a batch changes one, judges its mutants one
- * by one. Mutants of a batch change different responses, so none hides another's effect.
+ * Judges legal mutants in batches, because nearly all of them change no outcome. If a batch changes one, judges the
+ * mutants of that batch one by one.
  */
 export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
@@ -161,7 +161,7 @@ function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mut
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/** Whether a changed outcome of a legal mutant is a defect: a failure, a warning, or a skipped `must` clause. */
+/** Whether a changed outcome of a legal mutant is a false alarm: a failure, a warning, or a skipped `must` clause. */
 function isFalseAlarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (
@@ -177,7 +177,10 @@ function describeJudgement(judgement: Judgement): string {
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/** Mutants that change different exchanges and deliveries, and one replacement that applies all of them. */
+/**
+ * A batch of mutants that change different exchanges and deliveries, and the replacement that applies all of them at
+ * once.
+ */
 export interface MutantBatch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;

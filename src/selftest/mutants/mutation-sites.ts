@@ -20,7 +20,10 @@ export interface MutationSite {
   readonly name: string;
 }
 
-/** Returns one response of each kind: endpoint, status, key, agent, shape of the request and state of the key. */
+/**
+ * Returns one response of each kind to mutate. Responses are of one kind if endpoint, status, key, agent, shape of the
+ * request and state of the key are the same.
+ */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {
@@ -99,7 +102,10 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Describes the state of the key: `used up`, `beside others` (with requests in flight), or `alone`. */
+/**
+ * Describes the state of the key during a request: `used up`, `beside others` (other requests of the key are in
+ * flight), or `alone`.
+ */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

@@ -88,7 +88,7 @@ function replaceIn(value: unknown, replacement: Replacement): unknown {
 interface PartChange {
   readonly name: string;
   readonly before: unknown;
-  /** The new part; `null` removes the part. */
+  /** The new content of the part; `null` removes the part. */
   readonly after: unknown;
 }
 

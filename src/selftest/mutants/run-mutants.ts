@@ -59,7 +59,7 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
 /** One in this many illegal mutants is judged by all checks, to count red clauses that do not cover the change. */
 const fullyJudgedInterval = 20;
 
-/** Tries one share of the mutants of clean runs. */
+/** Tries this worker's share of the mutants of clean runs. */
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {

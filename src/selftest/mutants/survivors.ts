@@ -130,7 +130,7 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows that excuse none of these groups. */
+/** Returns the rows of survivors.ts that fit none of these groups, and so can be removed. */
 export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
@@ -162,7 +162,7 @@ export interface MutantSummary {
   readonly fates: Readonly<Record<MutantStatus, number>>;
   /** Mutants with a wrong result: illegal ones that were not killed, and legal ones that changed an outcome. */
   readonly groups: readonly MutantGroup[];
-  /** Number of mutants with a wrong result that no row of survivors.ts excuses. */
+  /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;
   /** Rows of survivors.ts that excuse no mutant. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];

@@ -23,7 +23,7 @@ const knownNames = ["id", "type", "created", "data", "agent_id", "deployment_id"
 const isOlder = (event: ReceivedEvent, earlier: readonly ReceivedEvent[]): boolean =>
   earlier.some(({ created }) => Date.parse(created) > Date.parse(event.created));
 
-/** Receivers with the mistakes that people make. Each breaks one clause. */
+/** Receivers with common mistakes. Each breaks one clause. */
 export const receiverFaults: readonly ReceiverPatch[] = [
   fault("refuses-everything", "RCV-1", "Every delivery answers 401.", { acceptsSignature: () => false }),
   fault("key-as-hexadecimal", "RCV-1", "The secret is decoded as hexadecimal.", {
@@ -116,10 +116,10 @@ export interface ReceiverBehaviour {
   readonly keyOf: (secret: string) => Buffer;
   /** Returns the bytes or text that the receiver computes the signature of. `raw` is the body as it arrived. */
   readonly signedContent: (raw: Buffer) => Buffer | string;
-  /** Whether the receiver accepts the given signature, when its own is `expected`. */
+  /** Whether the receiver accepts the signature `given`. `expected` is the right signature. */
   readonly acceptsSignature: (expected: string, given: string) => boolean;
   readonly mismatchStatus: number;
-  /** Status for a delivery without a signature; `null` accepts it. */
+  /** Status of the response to a delivery without a signature. `null`: the receiver accepts the delivery. */
   readonly unsignedStatus: number | null;
   /** Returns the status for a verified event. `earlier` are the events before it. */
   readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
@@ -129,7 +129,7 @@ export interface ReceiverBehaviour {
   readonly maxBytes: number;
 }
 
-/** The decisions of a receiver as the document describes it. */
+/** The behaviour of a receiver that keeps to the document. */
 export const standardReceiver: ReceiverBehaviour = {
   keyOf: (secret) => Buffer.from(secret, "utf8"),
   signedContent: (raw) => raw,

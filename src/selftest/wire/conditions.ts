@@ -2,11 +2,13 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A property of requests, such as the length of the body, that is no dimension of src/spec/dimensions.ts. */
+/**
+ * A property of requests that is not among the dimensions of src/spec/dimensions.ts, such as the length of the body.
+ */
 export interface ExtraProperty {
   readonly class: string;
   readonly description: string;
-  /** The endpoints whose requests can have the property; `null` for all. */
+  /** The endpoints whose requests can have the property; `null` for all endpoints. */
   readonly on: readonly EndpointName[] | null;
   /** Whether a request with these values can never have the property. */
   readonly excludes: (values: DimensionValues) => boolean;

@@ -13,7 +13,7 @@ export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filt
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
-/** Whether a request has all these values. */
+/** Whether a request has each of the given values. */
 export const hasValues = ({ values: own }: RequestTraits, values: DimensionValues): boolean =>
   Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
@@ -27,7 +27,7 @@ const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   second: ["invoke", "stream", "usage", "keyUsage"],
 };
 
-/** Whether a run sends a request of this age to the endpoint. */
+/** Whether a run sends a request with this `age` (such as the first use of a key) to the endpoint. */
 const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   const endpoints = endpointsByAge[age];
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
@@ -43,7 +43,10 @@ const endpointsWithTokens: readonly string[] = ["invoke", "stream", "batch"];
 const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
   state !== "tokens spent" || endpoint === undefined || endpointsWithTokens.includes(endpoint);
 
-/** Whether a run may send a valid body. While a limit is used up, it creates nothing. */
+/**
+ * Whether a run may send a valid body to an endpoint. It sends none to an endpoint that creates something while a limit
+ * is used up.
+ */
 const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
   !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
 

@@ -5,7 +5,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 
 /** The properties of a request and its response head that conditions test. Plain data, so that threads can get it. */
 export interface RequestTraits {
-  /** `null` for a path or a method that the document does not define. */
+  /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;
   /** The values of the request in each dimension. If its agent has two roles, the request has two values. */
   readonly values: Readonly<Record<Dimension, readonly string[]>>;

@@ -53,10 +53,13 @@ const legalShare = 0.25;
 /** The share of conditions with an extra property or a number rule. */
 const extraPropertyShare = 1 / 3;
 
-/** The share of number rules among the conditions of `extraPropertyShare`. */
+/** Among mutants that have an extra property or a number rule, the fraction that have a number rule. */
 const numberRuleShare = 0.3;
 
-/** Values that make the document prescribe a certain response. A request without any values must succeed. */
+/**
+ * For each response that the document prescribes, request values that cause it. A request without any of these values
+ * must succeed.
+ */
 const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
@@ -130,9 +133,8 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // A mutant with a wrong unit must change many responses, because the first durations may be 0, which is the same in
-  // every unit. A request that is charged twice proves nothing if it happens only once, because another client may have
-  // used the key.
+  // A wrong unit must change many responses, because a duration of 0 is the same in every unit. Charging twice must
+  // happen many times, because another client may have caused one extra charge.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)

@@ -25,13 +25,13 @@ export interface ProxyCounts {
 }
 
 export interface WireProxy {
-  /** The target, but with the address of the proxy. */
+  /** The target with the proxy's address as its base URL. */
   readonly target: Target;
   readonly counts: ProxyCounts;
   readonly close: () => Promise<void>;
 }
 
-/** Called for every request once its response head has arrived, before the response is changed. */
+/** Called for every request when the headers of its response have arrived, before a mutation changes the response. */
 export type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
 /** Headers that concern only one connection (RFC 9110, 7.6.1), so a proxy does not forward them. */

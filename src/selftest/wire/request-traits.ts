@@ -25,7 +25,7 @@ export interface TraitReader {
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
-/** A request that has no response yet. */
+/** A request whose response has not arrived yet. */
 export interface PendingRequest {
   /** Called when the response head has arrived. Returns the properties of the request. */
   readonly answered: (head: WireHead) => RequestTraits;
@@ -102,7 +102,9 @@ function traitsOf(
 /** A minute, plus a second for rounding, because headers are in whole seconds. */
 const minuteSeconds = 61;
 
-/** Returns the state of the key. For health, which has no limit, only the headers show that requests are used up. */
+/**
+ * Returns the state of the key. The health endpoint has no limit, so the state comes from the headers of its response.
+ */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);
@@ -171,7 +173,7 @@ function rolesOf(id: string, { agents }: Target): string[] {
 
 interface KeyFacts {
   readonly kind: string;
-  /** `null` for a key that the target does not have. */
+  /** Name of the key in the target; `null` if the target does not have it. */
   readonly name: string | null;
   /** Number of concurrent requests that the tier of the key permits. */
   readonly slots: number;

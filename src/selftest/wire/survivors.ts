@@ -2,7 +2,7 @@ import { globOf } from "../../base/text.ts";
 import { describeCondition } from "./conditions.ts";
 import type { WireTrial, WireMutantStatus } from "./trial.ts";
 
-/** A kind of illegal mutant that may survive. In its patterns, `*` stands for any text. */
+/** A kind of illegal mutant that is known to survive. In its patterns, `*` stands for any text. */
 interface Survivor {
   readonly mutation: string;
   readonly condition: string;
@@ -100,7 +100,7 @@ export interface WireSummary {
   readonly byCondition: readonly ClassRow[];
   /** Illegal mutants, by the kind of their mutation. */
   readonly byMutation: readonly ClassRow[];
-  /** The share of illegal mutants that were killed, in percent. `null` if there were none. */
+  /** Percentage of illegal mutants that were killed. `null` if there were no illegal mutants. */
   readonly killedPercent: number | null;
   /** The same share, of the mutants whose condition has an extra property or a number rule. */
   readonly killedPercentOfExtraProperties: number | null;

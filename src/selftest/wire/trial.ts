@@ -36,7 +36,7 @@ export interface WireTrial {
 /** The result of one run. */
 interface RunOutcome {
   readonly changed: number;
-  /** Texts of the failed checks of must clauses, by check. */
+  /** The failed checks of must clauses: the text of each failure, by check. */
   readonly musts: ReadonlyMap<string, string>;
   /** Texts of the failed checks of should clauses, by check. */
   readonly shoulds: ReadonlyMap<string, string>;

@@ -212,7 +212,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   ];
 }
 
-/** Returns mutants in which several deliveries contradict each other, although each is correct by itself. */
+/** Returns mutants in which several deliveries contradict each other, although each delivery is correct by itself. */
 export const acrossDeliveries = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),

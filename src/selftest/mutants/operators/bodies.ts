@@ -55,7 +55,7 @@ export function contentTypeMutants({ exchange, endpoint, name: place }: Mutation
   );
 }
 
-/** Returns legal mutants in which the same JSON value is written in other styles. */
+/** Returns legal mutants that write the body's JSON value in other styles, such as with other spaces. */
 export const jsonStyleMutants = (message: MutableMessage): Mutant[] =>
   Object.entries(otherJsonStyles).map(([operator, style]) =>
     mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>

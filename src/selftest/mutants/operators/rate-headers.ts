@@ -60,7 +60,8 @@ const formatChanges: readonly HeaderOperator[] = [
 ];
 
 /**
- * Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values.
+ * Changes of a header's value. They apply to responses to a valid key, because the document specifies the values only
+ * for these.
  */
 const valueChanges: readonly HeaderOperator[] = [
   ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], changeNumber((value) => value + 17)],

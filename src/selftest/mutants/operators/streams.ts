@@ -14,14 +14,14 @@ type StreamOperator = readonly [
   operator: string,
   expects: readonly ClauseId[],
   change: StreamChange,
-  /** Whether the change applies, given the body of the request. Default: to every stream. */
+  /** Whether the change applies to a stream, given the body of its request. Default: to every stream. */
   needs?: (requestBody: string) => boolean,
 ];
 
 const isEnd = ({ name }: StreamEvent): boolean => isTerminalName(name);
 const indexOfFirst = (events: StreamEvents, name: string): number => events.findIndex((each) => each.name === name);
 
-/** Changes the event at a place. Returns `null` if there is none. */
+/** Changes the event at index `at` of a stream. Returns `null` if the stream has no such event. */
 type EventEdit = (events: StreamEvents, at: number) => StreamEvents | null;
 
 const editEvent =
@@ -45,7 +45,7 @@ const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>
     edit(events, indexOfFirst(events, name));
-/** Makes an edit at the final event. A stream that the harness closed has none. */
+/** Edits the final event of a stream. Skips streams that the harness closed, because they have none. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
   (events) => {
@@ -159,7 +159,7 @@ const changeChunks = (
           : event,
       );
 
-/** Returns mutants in which the events of a complete stream are changed. */
+/** Returns mutants of a response with a complete stream. Each mutant changes events of the stream. */
 export function streamMutants({ exchange, name: place, endpoint, status }: MutationSite): Mutant[] {
   const { events, ending } = exchange.answer;
   if (endpoint !== "stream" || status !== 200 || ending.kind !== "complete") return [];

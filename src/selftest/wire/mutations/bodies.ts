@@ -42,7 +42,8 @@ export interface FieldChange {
   /** The values that a request must have in some dimensions. For other requests, the change would have no effect. */
   readonly requires: DimensionValues;
   /**
-   * Returns the new value, in an object; `undefined` in it removes the field. Returns `null` if nothing would change.
+   * Returns the new value of the field, inside an object. The value `undefined` removes the field. Returns `null` if
+   * the field already has the new value.
    */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }

@@ -11,7 +11,7 @@ export interface Upstream {
   readonly read: (path: string) => Promise<WireResponse>;
   /** The path of the client's request, with its query. */
   readonly path: string;
-  /** A key without restrictions. */
+  /** A key of the target without restrictions. */
   readonly unrestrictedKey: string;
 }
 
@@ -26,7 +26,7 @@ export type MutationChange =
   | { readonly kind: "events"; readonly begin: () => EventChange }
   /** `of` changes the text of a stream, chunk by chunk. */
   | { readonly kind: "stream text"; readonly of: (text: string) => string }
-  /** `of` resolves to the response to send instead. */
+  /** `of` resolves to another response, which is sent instead. */
   | {
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
@@ -48,7 +48,7 @@ export interface Mutation {
   readonly requires: DimensionValues;
   /** Whether the mutation has no effect on requests with these values. */
   readonly excludes: (values: DimensionValues) => boolean;
-  /** Whether the mutation applies to this response, and so breaks the clauses in `breaks`. */
+  /** Whether the mutation changes this response, and so breaks the clauses in `breaks`. */
   readonly appliesTo: (traits: RequestTraits) => boolean;
   readonly change: MutationChange;
 }

@@ -7,7 +7,7 @@ import { type RequestTraits, withWireHeader, type WireResponse } from "../messag
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-/** The clause that demands that a valid request succeeds, by endpoint. */
+/** For each endpoint, the clause that requires a valid request to succeed. */
 const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -30,7 +30,7 @@ const succeedingEndpoints = endpointNames.filter((name) => name !== "operations"
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
 const limited = endpointNames.filter((name) => name !== "health" && name !== "operations");
 
-/** Turns a response into an error of form A. Keeps its other headers. */
+/** Turns a response into an error of form A. Keeps all headers except `Content-Type`. */
 const toError = (response: WireResponse, code: string, status: number): WireResponse => ({
   ...withWireHeader(response, "Content-Type", () => ["application/json"]),
   status,

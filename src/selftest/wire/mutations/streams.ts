@@ -10,7 +10,9 @@ const onStream = { endpoints: ["stream"], prescribed: "success" } as const;
 
 const isEnd = ({ name }: WireEvent): boolean => name === "done" || name === "error";
 
-/** Creates a change that replaces each event of a stream by other events. `earlier` are the events before it. */
+/**
+ * Creates a change that replaces each event of a stream by a list of events. `earlier` are the stream's events so far.
+ */
 const changeEvents =
   (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
     const earlier: WireEvent[] = [];
@@ -91,7 +93,7 @@ const sequenceMutations: readonly Mutation[] = (
   [
     ["drop an event", "`start` left out", "SSE-4", replaceEvents(isNamed("start"), drop)],
     ["drop an event", "the end left out", "SSE-5", replaceEvents(isEnd, drop)],
-    // A stream that fails needs no chunk.
+    // A stream that ends with `error` needs no chunk. So this mutation applies only to streams that end with `done`.
     ["drop an event", "every `chunk` left out", "SSE-6", replaceEvents(isNamed("chunk"), drop), "done"],
     ["duplicate an event", "`start` twice", "SSE-4", replaceEvents(isNamed("start"), repeat)],
     ["duplicate an event", "the end twice", "SSE-5", replaceEvents(isEnd, repeat)],
@@ -117,7 +119,7 @@ const sequenceMutations: readonly Mutation[] = (
   ] as const
 ).map(([group, description, clause, begin, changed]) => illegalMutation(group, description, [clause], begin, changed));
 
-/** Changes a field in the first event of a name or, with `isOfAll`, in all events of that name. */
+/** Changes a field in the first event with this name. With `isOfAll`, changes it in all events with this name. */
 const changeFirstField = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
   replaceEvents(
     isNamed(name),

@@ -73,8 +73,8 @@ function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, after
 }
 
 /**
- * Sends two requests less than the minute's limit, then single requests with pauses. In the pauses the server can
- * release its slots, so that it refuses none of these for concurrency.
+ * Sends requests up to two below the minute's limit, then single requests with pauses. In the pauses the server can
+ * free slots, so that it refuses no single request for concurrency.
  */
 function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });

@@ -1,5 +1,5 @@
-// Scenarios are data and arithmetic. They import nothing from src, so that k6 can run them. In src, only
-// src/load/scenarios.ts imports them.
+// This folder contains only data and arithmetic. It imports nothing from src, so that k6 can run it. In src, only
+// src/load/scenarios.ts imports it.
 
 export type EngineName = "k6" | "autocannon";
 
@@ -89,7 +89,7 @@ export interface Flow {
 export type KeyRole = "main" | "second";
 
 export interface Operation {
-  /** The endpoint. `usage` and `list` ignore `agent`. */
+  /** The endpoint to call. `usage` and `list` do not use `agent`. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list";
   readonly agent: AgentRole;
 }
@@ -150,7 +150,8 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
  */
 const minEarlySeconds = 4;
 /**
- * When to retry early, as shares of `retry_after`. The second retry notices a `retry_after` that is 1.5 times too long.
+ * When to retry early, as fractions of `retry_after`. A target whose `retry_after` is 1.5 times too long admits the
+ * second retry.
  */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 

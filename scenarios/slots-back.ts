@@ -33,7 +33,7 @@ export const slotsBack: Scenario = {
 };
 
 /**
- * Returns the second at which all slots must be free again. A server may take 6.5 s to notice a disconnected client and
- * release its slot.
+ * Returns the second at which all slots must be free again: 6.5 s after clients disconnect. A server may take that long
+ * to notice it and to free the slot.
  */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

@@ -67,7 +67,7 @@ export interface Evidence {
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** The exchanges and deliveries of the file, by id. Contains also those that occur only in the evidence of a probe. */
+/** The exchanges and deliveries of the file by id, including those that only the evidence of a probe contains. */
 interface StoredById {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
@@ -82,7 +82,7 @@ export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): Evi
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // The cast is safe: these types differ from those of the file only in `readonly`.
+    // A cast, because these types differ from the file's only in `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,

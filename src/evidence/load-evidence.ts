@@ -5,7 +5,7 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-/** Schema of a header's value. Files of earlier versions lack later headers, which count as `null`. */
+/** Schema of a rate-limit header's value. A header that an older file does not have is `null`. */
 const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
 
 function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {

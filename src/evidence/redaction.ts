@@ -93,7 +93,7 @@ function withholdHardToSearch(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** Removes a binary body if its bytes contain a secret: its base64 would not show every secret. */
+/** Removes a binary body if its bytes contain a secret. A search in its base64 would not find every secret. */
 function withholdBinaryBody(body: BinaryBody, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

@@ -19,7 +19,10 @@ export interface SecretIndex {
 /** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
 const maxEscapeLayers = 4;
 
-/** Prepares the search for secrets. `isHarnessText` tells whether the harness itself writes these eight characters. */
+/**
+ * Prepares the search for secrets. `isHarnessText` tells whether eight characters also occur in the harness's own
+ * texts.
+ */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
@@ -78,23 +81,27 @@ interface GramPlace {
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
-   * How many characters the search may skip after a block of three, by the block's hash, because no gram ends there.
+   * How many characters the search may skip after a block of three, by the hash of the block: no gram can end within
+   * them.
    */
   readonly skips: Uint8Array;
 }
 
 const blockLength = 3;
-/** Number of bits of a block's hash, and so of the index of `skips`. */
+/** Number of bits of a block's hash. The hash is an index into `skips`. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/** Maximum number of places to record for one repeating gram: a few are enough to find the whole secret. */
+/**
+ * Maximum number of positions to record for one gram of a secret that repeats it. A few are enough to find the whole
+ * secret.
+ */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): GramIndex {
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Consecutive grams overlap, so only blocks that end after those of the previous gram are new.
+    // Consecutive grams overlap, so only the blocks after the end of the previous gram are new.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();

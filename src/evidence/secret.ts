@@ -32,7 +32,9 @@ export interface SecretEncoding {
   readonly text: string;
   /** Whether the form is the secret itself, and not an encoding. */
   readonly isPlain: boolean;
-  /** Length of the prefix of a secret that the harness generated, which alone is no leak; 0 for other secrets. */
+  /**
+   * Length of {@link generatedSecretPrefix}, if the secret begins with it; otherwise 0. The prefix alone is no leak.
+   */
   readonly prefixLength: number;
 }
 
@@ -61,7 +63,10 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   ];
 }
 
-/** Returns what becomes of a secret that itself looks escaped, such as `a%41b`, when a text is unescaped repeatedly. */
+/**
+ * Returns the forms that a secret such as `a%41b`, which itself contains escapes, takes if a text is unescaped
+ * repeatedly.
+ */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];

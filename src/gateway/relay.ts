@@ -34,7 +34,7 @@ export function openRelay(origin: string) {
     pool.request({
       method,
       path,
-      // The harness changes bodies, so it must get them without compression.
+      // Removes `Accept-Encoding`: the harness changes bodies, so the server must not compress them.
       headers: headers.filter(([name]) => !connectionHeaders.test(name) && !/^accept-encoding$/i.test(name)).flat(),
       ...(body.byteLength === 0 ? {} : { body }),
       responseHeaders: "raw",
@@ -135,7 +135,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, unde
 export interface OutgoingResponse {
   readonly head: (status: number, headers: readonly Header[]) => void;
   readonly write: (bytes: Uint8Array | string) => void;
-  /** Sends the last bytes and ends the response. Takes the time of the end just before it writes them. */
+  /** Sends the last bytes and ends the response. Records the time just before it writes them. */
   readonly end: (last?: Uint8Array | string) => void;
   /** Resets the connection without sending another byte. */
   readonly reset: () => void;

@@ -47,7 +47,10 @@ interface TroubleItem {
   readonly steps: (request: SentRequest) => readonly Trouble[];
   /** Time after which the remaining steps are dropped, in milliseconds. Default: no limit. */
   readonly lastsMs?: number;
-  /** Whether every request of the run that the item fits gets its first step, and not a single request. */
+  /**
+   * Whether the item applies to every request of the run that it fits, such as shorter pages of every list. Default: to
+   * one request only.
+   */
   readonly isOfWholeRun?: true;
 }
 
@@ -184,7 +187,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // A retry looks like an equal request. So an item rather waits for a request that is sent only once.
+    // A request that the client sends once gets an item rather than one that it sends several times: the harness could
+    // not tell a repetition of the latter from a retry.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

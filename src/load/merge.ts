@@ -58,7 +58,7 @@ function assertSameRun(first: LoadEvidence, other: LoadEvidence): void {
   if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: name each part once.`);
 }
 
-/** Compares the clocks of the machines by the `Date` headers that each of them received. */
+/** Throws if the clocks of the machines differ too much, according to the `Date` headers that each of them received. */
 function assertClocksAgree(parts: readonly LoadEvidence[], clocksApartMs: number): void {
   if (clocksApartMs === 0) return;
   const offsets = parts.flatMap(({ requests, speed }) => {

@@ -61,7 +61,7 @@ export type TrialResult =
       readonly validity: Validity;
     }
   | ({ readonly kind: "skipped"; readonly trial: LoadTrial } & SkipText)
-  /** The trial has no verdict, because the harness itself failed. */
+  /** The harness itself failed, so the trial has no verdict. */
   | {
       readonly kind: "broken";
       readonly trial: LoadTrial;
@@ -244,7 +244,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** For each need of a scenario, the text by which a report says what the user has to provide. */
+/** For each need of a scenario, a text for the report that says what the user has to provide. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

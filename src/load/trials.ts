@@ -21,7 +21,10 @@ export interface TrialChoice {
   readonly tiers: readonly TierName[];
   /** `first`: each scenario uses the engine that it lists first. `in turns`: the engine changes with each trial. */
   readonly engine: EngineName | "first" | "in turns";
-  /** Installed engines. A scenario that none can send gets its preferred one, and is skipped later. */
+  /**
+   * Installed engines. If a scenario can use none of them, its trial gets the engine that it lists first, and is
+   * skipped later.
+   */
   readonly engines: readonly EngineName[];
   /** Whether the server applies a scenario's own limits, as the embedded one does on the Enterprise tier. */
   readonly usesScenarioLimits: boolean;
@@ -54,7 +57,7 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 /** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
-  /** Minimum number of requests: those of the flows whose number is known, and those of the harness. */
+  /** Number of requests that are certain: those of flows with a known number, and those of the harness itself. */
   readonly requests: number;
   /** Flows without a known number of requests, such as `as many as 5 connections can in 3 s`. */
   readonly openEnded: readonly string[];
@@ -106,7 +109,10 @@ function connectionsOf({ shape }: Flow): number {
   }
 }
 
-/** Returns the requests besides the load: one for health, two for the usage report, one for a webhook. */
+/**
+ * Returns the number of requests that the harness itself sends around the load: one for health, two for the usage
+ * report, one for a webhook.
+ */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

@@ -196,7 +196,7 @@ function storageCost(body: Body): number {
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
 }
 
-/** Creates functions to wait until a count, which the function `count` returns, reaches a number. */
+/** Creates functions to wait until a count reaches a number. `count` returns the current count. */
 function createCountWaiter(count: () => number) {
   const waits = new Set<() => void>();
   let isOver = false;
@@ -204,7 +204,10 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to whether the count is at least `wanted`: at once when it is, else after `realMs` or `end`. */
+  /**
+   * Resolves when the count reaches `wanted`, after `realMs`, or at `end`. The value says whether the count was
+   * reached.
+   */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

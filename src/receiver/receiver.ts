@@ -55,7 +55,7 @@ export interface ReceiverOptions {
   readonly time: ReceiverClock;
   /** Network settings for testing the public URL. Default: a direct connection. */
   readonly network?: Network;
-  /** State of an earlier receiver, which the new one continues. */
+  /** Hooks and the number of deliveries of an earlier receiver, which the new one continues. */
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
@@ -102,7 +102,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    // Without the pause, the parser would raise an error for each further piece of data.
+    // Pauses the socket: otherwise the parser would raise this error again for each further piece of data.
     connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);

@@ -32,7 +32,10 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries to the receiver that this one continues. Ids of new deliveries continue its count. */
+  /**
+   * Number of deliveries to the earlier receiver that this receiver continues. New deliveries get ids from the next
+   * number on.
+   */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
   /**

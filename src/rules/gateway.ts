@@ -77,6 +77,9 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** Whether the counts are of the second right after a period, which may then go on: the order within it is unknown. */
+/**
+ * Whether counts of a second follow a period directly. They may still belong to it, because the order of responses
+ * within a second is unknown.
+ */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -17,7 +17,7 @@ export interface ExecutionResult {
   readonly stopped: string | null;
 }
 
-/** Everything needed to run probes that send real requests, below the limits of their keys. */
+/** Everything needed to run probes with real requests, paced to stay below the limits of their keys. */
 interface ExecutionContext
   extends
     Omit<ProbeContext, "given" | "limitTests">,
@@ -53,7 +53,10 @@ function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTes
   return [{ state: probe.usesUp, tier: tested?.tier ?? null, result: how }];
 }
 
-/** Runs probes in the order of the schedule. Skips probes once the run was stopped or has no requests left. */
+/**
+ * Runs probes in the order of the schedule. Skips the remaining probes if the run is stopped or may send no more
+ * requests.
+ */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs = new Map<PlannedProbe, ProbeRun>();
   const interruptions = trackInterruptions(context.outages);
@@ -102,7 +105,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // Probes that count slots or requests would count a request of the discovery that is still open.
+    // Waits for requests that discovery has left open. Probes that count slots or requests would count them, too.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? waitToReserve(planned, context.maxWaitMs) : 0);
@@ -122,7 +125,10 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
 const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
-/** Runs probes on a shared test clock. A probe may have to wait for all others, so their deadlines add up. */
+/**
+ * Runs probes on a shared test clock. Each deadline is multiplied by their number, because a probe may have to wait for
+ * all others.
+ */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
   time: RunClock,

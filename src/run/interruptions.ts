@@ -14,9 +14,12 @@ export interface Interruptions {
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   /** Removes the next probe from the list of probes to run again, and returns it. `undefined` if the list is empty. */
   readonly nextToRerun: () => PlannedProbe | undefined;
-  /** Returns finished probes that an outage made useless: their checks judge later events, such as retries. */
+  /**
+   * Returns finished probes that must run again because an outage came after them: their checks judge later events,
+   * such as retries.
+   */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
-  /** Returns the result of a probe that outages interrupted and that does not run again: a skip. */
+  /** Returns the result for a probe that outages have interrupted too often: it is skipped. */
   readonly lostResult: () => ProbeRunResult;
   /** Describes the outages because of which something has no result; `null` if there were none. */
   readonly reason: () => string | null;

@@ -16,14 +16,14 @@ export interface ClientSession {
    */
   readonly runPlainly: () => Promise<CommandRun>;
   /**
-   * Runs the command until each kind of trouble (`429`, resets, odd streams) has occurred once.
+   * Runs the command repeatedly, until each kind of trouble (such as `429`, a reset, an odd stream) has occurred once.
    *
-   * @throws {SkipError} if no trouble is to be made
+   * @throws {SkipError} if the user chose no trouble
    */
   readonly runTroubled: () => Promise<readonly CommandRun[]>;
 }
 
-/** A delivery to send. The body is sent unchanged, in UTF-8. */
+/** A delivery to send. `body` is sent unchanged, in UTF-8. */
 export interface OutgoingDelivery {
   /** Description of the case that the delivery tests, such as "a wrong signature". */
   readonly what: string;

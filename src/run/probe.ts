@@ -129,13 +129,19 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys that the probe uses instead of the main key. It also uses the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
+  /**
+   * The limit that the probe uses up. While it is used up, the probe sends requests to every endpoint, to judge how each
+   * one refuses.
+   */
   readonly usesUp?: KeyState;
   /** Whether the probe still returns evidence if its key has too few requests left for all of its requests. */
   readonly mayDropRequests?: true;
   /** Whether the probe judges the number of earlier requests, so that it runs even after `maxRequests` requests. */
   readonly countsRequests?: true;
-  /** Whether the probe sends a single read, which runs before the limits are tested, or it would have to wait. */
+  /**
+   * Whether the probe sends a single GET that may count toward a limit. It runs before the probes of limits, so that it
+   * does not have to wait after them.
+   */
   readonly countsTowardWindow?: true;
   /** Whether checks judge events after the probe's end, such as later retries of a delivery. */
   readonly isJudgedLater?: true;
@@ -169,7 +175,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Returns the evidence without requests of later requirement sets, if the evidence is the whole run. */
+  /** Removes the requests of later requirement sets from evidence that covers the whole run. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
@@ -180,7 +186,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
-  /** Objects that the probe creates if the key has a small limit per minute. Default: `creates`. */
+  /** The same as `creates`, for a key with a small limit per minute. Default: `creates`. */
   readonly createsFew?: CreatedObjects;
 }
 
@@ -205,7 +211,7 @@ interface ProbeBase {
   readonly observe?: (session: ClientSession) => Promise<unknown>;
 }
 
-/** Does one thing to a target, and returns evidence as plain JSON. */
+/** Sends requests to a target for one purpose, and returns evidence as plain JSON. */
 export type Probe<E = unknown> = ProbeBase &
   (
     | (ProbeTraits & { readonly per: "target"; readonly run: (context: ProbeContext<Need>) => Promise<E> })

@@ -14,7 +14,7 @@ import type { Need } from "./plan/needs.ts";
 
 /** Exchanges that were recorded elsewhere, such as a HAR of a browser. Times begin with the first request. */
 export interface RecordedTraffic {
-  /** The server, with the recorded keys. A key is marked as expired if requests with it prove nothing. */
+  /** The server, with the recorded keys. A key is marked as expired if no check may rely on its requests. */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
@@ -75,7 +75,10 @@ const unusableClock: ClockControl = {
   agentsFollow: false,
 };
 
-/** Pretends one outage at an unknown time: the server may have been restarted during the recording. */
+/**
+ * Returns outages as if there had been one at an unknown time, because the server may have been restarted during the
+ * recording.
+ */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 /** Stands for an exchange that was never sent. */

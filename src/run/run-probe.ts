@@ -130,8 +130,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // The waits of an interrupted probe may take minutes, so it is abandoned. On a test clock it would go on advancing
-    // the clock, so it is abandoned only if the target does not come back.
+    // Abandons a probe as soon as an outage begins, because its waits could take minutes. With a test clock, only if
+    // the target does not come back: an abandoned probe would go on advancing the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

@@ -32,7 +32,7 @@ export interface RunRecord {
   readonly executions: number;
   /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
-  /** Text on when the target was unavailable, for use within a sentence. `null` if it always was available. */
+  /** When the target was unavailable, as part of a sentence. `null` if it was always available. */
   readonly away: string | null;
   readonly waitedMs: number;
   readonly durationMs: number;
@@ -115,8 +115,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * Turns each breach of a run that ended for lack of a resource into an error, because the harness may have caused it.
- * Without a breach, the first judgement becomes the error.
+ * For a run that ended because this machine lacked a resource: turns each breach into an error, because the lack may
+ * have caused it. If there is no breach, turns the first judgement into the error.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

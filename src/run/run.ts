@@ -67,7 +67,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // `end` aborts all waits on the run's clock, which an open receiver still reads.
+    // Keeps an open receiver usable: it still reads the run's clock, whose waits `end` would abort.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -125,7 +125,10 @@ async function runWithSignal(
   }
 }
 
-/** Returns the target with the tier of the main key, from headers or from `onUnknownTier`, if either knows it. */
+/**
+ * Returns the target with the tier of the main key, from headers or else from `onUnknownTier`. Returns it unchanged if
+ * both do not know the tier.
+ */
 async function withKnownTier(
   target: Target,
   key: TargetKey,

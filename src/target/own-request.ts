@@ -60,7 +60,10 @@ interface Edit {
 const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
-/** Replaces the query, or puts it into the placeholder with the escapes that it has. */
+/**
+ * Replaces the query of a request by the agent's own query. If that contains the placeholder, puts the request's query
+ * there, with its escapes.
+ */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
   if (found === undefined) return [];

@@ -113,7 +113,7 @@ export interface WebhookSettings {
   readonly sources: DeliverySources | null;
 }
 
-/** The source addresses of deliveries, and where a delivery shows its own. */
+/** The source addresses of deliveries that a vendor publishes, and the header in which a delivery shows its own. */
 export interface DeliverySources {
   /** Addresses and ranges, such as `203.0.113.0/28`. */
   readonly addresses: readonly string[];

@@ -24,7 +24,7 @@ const issuedSchema = z.object({ key: z.string().min(1) });
 
 const roles = Object.keys(agentRoles);
 
-/** The offer of a test control: its calls, and an agent for each role. Only GET requests are needed to read this. */
+/** The calls and agents that a test control offers. Reading the offer sends only a GET request. */
 export interface ControlOffer {
   readonly calls: readonly string[];
   readonly agentsFollowClock: boolean;
@@ -129,7 +129,7 @@ const issuer =
     try {
       return (await ask(control, network, { path: "/keys", body: { tier } }, issuedSchema)).key;
     } catch (error) {
-      // By the contract, 400 says that a value is not supported.
+      // The test control answers 400 if it does not have this tier.
       if (error instanceof ControlCallFailed && error.status === 400) return null;
       throw error;
     }

@@ -51,7 +51,10 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Returns why the exchange was stopped; `null` if it was not. `us`: the harness closed it on purpose. */
+    /**
+     * Returns why the exchange was ended early; `null` if it was not. `us`: the harness closed the connection on
+     * purpose.
+     */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

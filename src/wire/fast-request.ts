@@ -40,7 +40,9 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection as the request was sent, and so has most likely not read it. */
+  /**
+   * Whether the server closed an idle connection just as the request was sent. It has most likely not read the request.
+   */
   readonly isStale: boolean;
 }
 

@@ -20,7 +20,7 @@ export const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Stricter limits, for all responses after one that exceeded the default limits. */
+/** Stricter limits that apply after one response has exceeded the default limits. */
 export const strictBounds: ReadBounds = {
   bodyBytes: 2 * 1024 * 1024,
   chunks: 20_000,
@@ -35,7 +35,10 @@ export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
-  /** Whether the target is known to leave streams open, so that the harness closes them and not a deadline. */
+  /**
+   * Whether earlier streams of the target stayed open, too. Then it is certain that the harness, and not a deadline,
+   * should close the stream.
+   */
   readonly isKnown: boolean;
 }
 

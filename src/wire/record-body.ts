@@ -23,7 +23,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges the chunks so far. Each small chunk keeps a whole read buffer in memory.
+    // Merges small chunks into one buffer: each of them keeps the whole read buffer that contains it in memory.
     if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);

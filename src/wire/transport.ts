@@ -67,11 +67,14 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
-  /** Returns headers that identify the harness. They are sent, but not recorded. Default: `User-Agent` alone. */
+  /** Returns headers that identify the harness, which are sent but not recorded. Default: only `User-Agent`. */
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
-  /** Called if a request is sent a second time, because the server closed its idle connection. The target may have received it twice. */
+  /**
+   * Called if a request is sent a second time because the server closed its idle connection. The target may have
+   * received the request twice.
+   */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
@@ -151,7 +154,10 @@ interface BoundsTracker {
   readonly exceeded: () => void;
 }
 
-/** Returns the fields of an exchange that are known when its request is sent, which is now. */
+/**
+ * Returns the fields of an exchange that are known when its request is sent. Must be called just then, because it reads
+ * the clocks.
+ */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -204,7 +210,8 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A reused connection that breaks was most likely closed while idle. The server has not read the request.
+      // If a reused connection breaks, the server had most likely closed it as idle and has not read the request. So it
+      // is sent again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.reportLost({ ...recorded, answer });
@@ -231,7 +238,10 @@ function openExchange(
 const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
   body === null || pace === undefined ? body : pacedBody(body, pace);
 
-/** Makes a dispatcher call `onChunk` for each chunk of a body. Node's stream may join chunks for its reader. */
+/**
+ * Wraps a dispatcher, so that it calls `onChunk` for each chunk of a body. The body's stream cannot show this, because
+ * it may join chunks.
+ */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

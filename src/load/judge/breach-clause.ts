@@ -40,7 +40,10 @@ const admitsTooMany = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): bo
     () => admitsTooManyPerMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour,
   ) === "over";
 
-/** Returns the minute's or the hour's clause if every refusal of the witness reports that limit, else `null`. */
+/**
+ * Returns LIM-2 or LIM-4 if all refusals of the witness report the limit of the minute or of the hour; `null` if they
+ * do not agree.
+ */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
   const reported = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
@@ -76,7 +79,7 @@ export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeRe
   return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");
 }
 
-/** How a request ended. */
+/** How an invoke or a stream ended. `left`: the client disconnected before the end. */
 export type RequestEnding = "left stream" | "left invoke" | "failed" | "completed";
 
 export function endingOf(sample: SampledRequest): RequestEnding | null {

@@ -111,7 +111,7 @@ const minReleaseMs = 50;
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server releases a slot before it can receive the client's next request, so it needs no time.
+    // The embedded server frees a slot before it can receive the client's next request, so it gets no time for that.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };

@@ -13,7 +13,7 @@ const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of requests outside of the evidence: two reads of usage, or the creation of a webhook. */
+/** Maximum number of requests that the evidence does not list: two reads of usage, or the creation of a webhook. */
 const instrumentationRequests = 2;
 
 /**

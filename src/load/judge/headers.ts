@@ -127,7 +127,8 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
 
 /** Judges HDR-17: a 429 for the request rate reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // If the minute's limit refuses a request, the headers may describe the hour, with requests left.
+  // Leaves out refusals whose headers report the hour's limit and requests left: the minute's limit may have refused
+  // them.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

@@ -107,7 +107,10 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
   return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-/** Returns a finding that says why the run, or its times, prove nothing; empty if they do. */
+/**
+ * Returns a finding that says why the run proves nothing, or nothing about times. Returns an empty list if the run is
+ * valid.
+ */
 function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;
   if (reason === null) return [];
@@ -148,7 +151,7 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
   });
 }
 
-/** Whether a breach is already reported, under its own clause or under one that causes it. */
+/** Whether a breach needs no report of its own: its clause, or a clause that causes it, is already reported. */
 function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyFacts): boolean {
   const causes: readonly string[] =
     clause === "LIM-5"

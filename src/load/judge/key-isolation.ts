@@ -26,7 +26,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
       : unproven("the main key was not over its limit");
   }
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
-  // If a single limiter for both keys explains all decisions, the finding says so.
+  // Tests whether a single limiter for both keys explains all decisions, so that the finding can say so.
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
   const shared = decideVerdict(together, limits, main.options, false).kind === "explained";
   return breach(
@@ -36,13 +36,19 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A key is slowed down if its latency rises by more than both. Processes of one machine cause less. */
+/**
+ * A key counts as slowed down if its latency rises by this factor, and by `minIncreaseMs`. Processes that share a
+ * machine cause smaller increases.
+ */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;
 const minSamples = 16;
 
-/** Judges that a key over its limit does not slow down another key, by the latencies before and during that. */
+/**
+ * Judges that a key over its limit does not slow down another key. Compares the other key's latencies before and during
+ * that time.
+ */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");

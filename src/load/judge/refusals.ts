@@ -75,7 +75,10 @@ interface RefusalStreak {
   readonly next: SampledRequest | undefined;
 }
 
-/** Finds the streaks of a key whose requests were sent one by one: a concurrent request could use what is free. */
+/**
+ * Finds the streaks of a key. Returns none unless all its requests were sent one by one: a concurrent request could use
+ * up what becomes free.
+ */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
@@ -166,7 +169,10 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
 
 /** A refusal counts as slow if it takes this many milliseconds and more than admitted requests do. */
 const slowMs = 1000;
-/** Minimum duration of a slow refusal, by this machine's clock, if the target's clock is faster. */
+/**
+ * The same as {@link slowMs} for a target whose clock runs faster: minimum duration of a slow refusal, in ms of this
+ * machine's clock.
+ */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;

@@ -19,7 +19,7 @@ interface ResponsePair {
   readonly fell: number;
 }
 
-/** Whether `Remaining` is neither 0 nor the limit. There it may stay while a server counts a burst. */
+/** Whether `Remaining` lies between 0 and the limit. At these two ends it may stay the same although requests count. */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
@@ -125,7 +125,7 @@ function describeTooLittle(
   return fell >= min ? null : `it fell by ${fell}, with at least ${min} admitted requests in between`;
 }
 
-/** Whether a response is from the first window of a fresh key. */
+/** Whether a response certainly belongs to the first window of a fresh key. */
 function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time, limits }: LoadFacts): boolean {
   const [first] = use.samples;
   if (!use.isFresh || first === undefined) return false;
@@ -133,7 +133,9 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
   return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
 }
 
-/** Returns how much `Remaining` may have risen between two responses: at most limit and burst in a minute. */
+/**
+ * Returns by how much `Remaining` may have risen between two responses: by at most the limit and the burst in a minute.
+ */
 function maxRegained(
   from: SampledRequest,
   to: SampledRequest,

@@ -62,7 +62,7 @@ const formatShare = (broken: number, checked: number, noun: "response" | "stream
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-/** How many responses of one second were judged, how many broke the clause, and the first mismatch. */
+/** Numbers of judged responses and of mismatches among them, and the first mismatch. For one second. */
 export interface SecondCountsResult {
   readonly checked: number;
   readonly broken: number;

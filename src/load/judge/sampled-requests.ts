@@ -4,7 +4,10 @@ import { type Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 
-/** A sample with its flow. The error of the clock widens its times: `sentMs` is the earliest, the others the latest. */
+/**
+ * A request of a load with its flow. Its times allow for errors of the clock: `sentMs` is the earliest possible time,
+ * `headMs` and `endMs` are the latest.
+ */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   /** Cell of the response in the coverage matrix. */
@@ -38,7 +41,10 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   return sent.map((each) => widenTimes(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
-/** Returns the previous and the next request by id, for flows that send one request at a time. */
+/**
+ * Returns two maps from a request's id: to the previous request of its flow, and to the next. Only for flows that send
+ * one request at a time.
+ */
 function adjacentOf(
   sent: readonly SampledRequest[],
 ): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {
@@ -60,7 +66,7 @@ function adjacentOf(
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Widens the times of a request by the error of the clock, but so that sequential requests do not overlap. */
+/** Widens the times of a request by the error of the clock. Keeps sequential requests from overlapping. */
 function widenTimes(
   each: SampledRequest,
   before: SampledRequest | undefined,

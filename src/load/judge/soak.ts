@@ -4,7 +4,7 @@ import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** Share of the run, at its start, that does not count, because a process needs time to warm up. */
+/** Part of the run, at its start, that is ignored: a process needs time to warm up. */
 const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;

@@ -52,7 +52,10 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
-/** Returns the evidence from before a loss. Usage report and deliveries cover the whole load, and are left out. */
+/**
+ * Returns the part of the evidence from before a target loss. Drops the usage report and the deliveries, because they
+ * cover the whole load.
+ */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
   requests: evidence.requests
@@ -161,7 +164,10 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   };
 };
 
-/** Returns when the key was first refused after its last admitted request; `null` if it was not. */
+/**
+ * Returns when the key was first refused after its last admitted request. Returns `null` if it was not refused then, or
+ * if no request was admitted.
+ */
 function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;

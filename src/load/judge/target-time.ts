@@ -22,7 +22,10 @@ export interface TargetTime {
   readonly unknownMs: number;
 }
 
-/** How far a target's clock may be ahead of its `Date`, which has whole seconds and may be renewed once a second. */
+/**
+ * How far a target's clock may be ahead of its `Date`: the header has whole seconds, and may be computed only once a
+ * second.
+ */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const maxParts = 32;
@@ -103,7 +106,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // Between two parts, the offset of either part may be right.
+      // At the border between two parts, either part's offset may apply.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

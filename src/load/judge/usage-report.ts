@@ -76,7 +76,10 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** Returns how much `requests.used` must grow. Refusals, errors and reads of usage may count or not. */
+/**
+ * Returns bounds for the growth of `requests.used`. Admitted requests count for certain. Refusals, errors and reads of
+ * usage may count.
+ */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));

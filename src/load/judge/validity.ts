@@ -15,7 +15,7 @@ export interface Validity {
 
 /** Minimum share of one core that makes the generator a possible bottleneck. */
 const busyShare = 0.9;
-/** Maximum shares of the sent requests that may be late, and unanswered, in a valid run. */
+/** Maximum fraction of the requests that may be late or unanswered in a valid run. Above it, the run is invalid. */
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
@@ -74,7 +74,7 @@ function targetProblem(evidence: LoadEvidence): string | null {
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
-  // If some request got 429, LIM-12 judges the responses with other statuses.
+  // After a 429, the target has applied its limits, so LIM-12 judges the other statuses.
   if (refused > 0 || failed + unanswered <= half) return null;
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }

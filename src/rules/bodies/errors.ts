@@ -79,7 +79,7 @@ const isCount = (value: unknown): boolean => typeof value === "number" && Number
 const limitDetails = {
   limit: isCount,
   remaining: isCount,
-  // Any value passes here, because ERR-16 judges the format of `reset_at`.
+  // Only demands that the field exists. ERR-16 judges its format.
   reset_at: (value: unknown) => value !== undefined,
   retry_after: isSeconds,
 } as const;

@@ -112,7 +112,10 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   return null;
 }
 
-/** Creates a quick test of one row, for every response under load. If it fails, {@link fieldMismatch} says why. */
+/**
+ * Creates a quick test of one row of a field table, for the many responses of a load. If it fails, {@link
+ * fieldMismatch} tells what is wrong.
+ */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
   const [, has] = types[type];

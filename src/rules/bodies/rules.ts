@@ -86,12 +86,12 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // A body that is not JSON breaks SVC-1 (bodies are JSON), and is not reported again here.
+  // Skips a body that is not JSON. It breaks SVC-1, and is not reported a second time.
   judge: (response) =>
     isHealthReport(response) || (response.json === undefined && response.text !== "") ? undefined : judge(response),
 });
 
-/** Makes a rule skip bodies without an `error` object, which break ERR-2, ERR-3 or ERR-4 instead. */
+/** Limits a rule to bodies with an `error` object. Bodies without one break ERR-2, ERR-3 or ERR-4. */
 const onlyWithErrorObject =
   (judge: BodyRule["judge"]): BodyRule["judge"] =>
   (response) =>

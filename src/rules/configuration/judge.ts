@@ -94,7 +94,7 @@ export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
 
 const entrypointPath = ["agent_architecture", "entrypoints"] as const;
 
-/** Creates a breach whose expectation names the path, because a file may have several such values. */
+/** Creates a breach. `expected` begins with the path, because a file may have several values of the same kind. */
 const breach = (path: Breach["path"], expected: string, actual: unknown): Breach => ({
   path,
   expected: `${formatPath(path)}: ${expected}`,

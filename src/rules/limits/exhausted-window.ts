@@ -99,7 +99,7 @@ function agentCallsUntilReset<A extends RequestSample>(
   return found;
 }
 
-/** Returns the samples that may count in the window of a sample, or in the window before. */
+/** Returns the samples that lie near enough to a sample to count in its window or in the window before. */
 function samplesAround<A extends RequestSample>(
   { seconds }: ExhaustedWindow,
   samples: readonly A[],

@@ -52,7 +52,10 @@ export function judgeByClocks(
   return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
 }
 
-/** Returns whether a breach means more (`over`) or fewer (`under`) requests. `isBeyond` decides for `inconsistent`. */
+/**
+ * Returns whether the target admitted too many requests (`over`) or too few (`under`). `isBeyond` decides for an
+ * `inconsistent` history.
+ */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "inconsistent" && isBeyond() ? "over" : "under";

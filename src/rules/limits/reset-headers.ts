@@ -65,7 +65,7 @@ export function judgeTimeLeft<A extends RequestSample>(
 /** The three headers of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** When the server may have made a response, in seconds. */
+/** Times between which the server must have created a response, in seconds. */
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
@@ -137,7 +137,10 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 /** How far the `Date` header of a busy server or a proxy may lag. */
 const maxLagSeconds = 7;
 
-/** Whether `Date` may lag: it is a few seconds behind the time in the reset headers, and our clock cannot decide. */
+/**
+ * Whether `Date` may lag behind the server's clock: it is a few seconds behind the time in the reset headers. Not if
+ * the client's clock is about right, because it then shows which one is wrong.
+ */
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null) return false;
@@ -152,7 +155,7 @@ function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): bool
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** Three years. A larger difference comes from a wrong unit, such as milliseconds for seconds. */
+/** Three years in seconds. A larger difference comes from a wrong unit, such as milliseconds for seconds. */
 const wrongUnitSeconds = 1e8;
 
 /**
@@ -164,7 +167,7 @@ const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
 
 /** Whether a number may be Unix seconds between 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: one second for rounding each of four values, and one for the time between the responses. */
+/** Tolerance: one second for the rounding of each of four header values, and one for the time between the responses. */
 const roundingSeconds = 5;
 
 /**

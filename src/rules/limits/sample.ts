@@ -26,9 +26,9 @@ export interface RequestSample extends RateLimitInfo {
 export interface Sample extends RequestSample {
   /** How far the run had advanced the target's clock, in ms, when it sent the request. */
   readonly sentClockMs: number;
-  /** How far the run had advanced it when the head of the response arrived. */
+  /** How far the run had advanced the target's clock, in ms, when the head of the response arrived. */
   readonly headClockMs: number;
-  /** How far the run had advanced it when the response had ended. */
+  /** How far the run had advanced the target's clock, in ms, when the response ended. */
   readonly endClockMs: number;
   /** The requirement set of the probe that sent the request, if later than 1.0. */
   readonly since?: string;

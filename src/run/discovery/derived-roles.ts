@@ -45,7 +45,10 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/** Finds out by one request for each needed role whether an agent can play it. Keeps the user's assignments. */
+/**
+ * Tests with one request for each needed role whether an agent can play it. Does not change roles that the user
+ * assigned.
+ */
 export async function withDerivedRoles(
   client: Client,
   target: Target,
@@ -95,7 +98,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/** Whether the agent takes a second to answer, so that requests sent at the same moment overlap. */
+/** Whether the agent takes at least a second to respond. Requests that are sent together then overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;

@@ -64,7 +64,9 @@ async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: 
   return [await client.send("GET", path), await client.send("GET", path)];
 }
 
-/** Returns up to five listed agents that may play `answering`: no other role of the target file names them. */
+/**
+ * Returns up to five listed agents that may get the role `answering`, because the target file gives them no other role.
+ */
 function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
@@ -186,7 +188,10 @@ export interface AgentAttempt {
   readonly exchange: Exchange;
 }
 
-/** Invokes up to two agents, until `isAnswer` is true for a status. Returns the last; `null` if no request was left. */
+/**
+ * Invokes agents, two at most, until `isAnswer` accepts a status. Returns the last attempt; `null` if the run may send
+ * no more requests.
+ */
 export async function findAnsweringAgent(
   client: Client,
   agents: readonly string[],

@@ -16,7 +16,7 @@ export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] 
 
 /**
  * Reads usage once with each key of unknown tier, and adds the tier that the response shows. If the run is stopped or
- * may send no more, the other keys stay without.
+ * may send no more, the remaining keys get no tier.
  */
 export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;

@@ -4,7 +4,7 @@ import { agentIds } from "./discover-target.ts";
 import { assignedAgents } from "../../target/target.ts";
 import type { ProbeContext } from "../probe.ts";
 
-/** The id of an agent that does not exist, if no agent id of the target is known as a pattern. */
+/** Used if the target has no known agent id whose pattern could be imitated. */
 const defaultUnknownId = "no-such-agent-7f3a";
 /** If all agent ids are numbers, the unknown id has at least this many digits, as an unlikely integer. */
 const minDigits = 9;

@@ -15,7 +15,7 @@ const maxResponseBytes = 16 * 1024;
  * `failedInSequence` failures in a row.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
-/** An agent that responds within this time is quick. Checks of webhooks wait for many responses. */
+/** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
 const maxQuickMs = 3000;
 /**
  * `nextMs`: real time until the next agent is invoked as well. `lastMs`: real time to wait for any agent at the end.
@@ -77,7 +77,7 @@ export async function withWebhookAgent(
 /** An agent that was invoked. */
 interface InvokedAgent {
   readonly agent: string;
-  /** `null` until the agent has responded. */
+  /** The response; `null` until it arrives. */
   exchange: Exchange | null;
 }
 

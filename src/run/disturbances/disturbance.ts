@@ -46,7 +46,7 @@ export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, ans
   return disturbance.kind === "stalled" && sentMs <= disturbance.toMs;
 }
 
-/** Whether no check of limits may use a rate-limit sample of a key because of a disturbance. */
+/** Whether a disturbance makes a rate-limit sample useless for checks of limits. */
 export function invalidatesSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
   if (endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
@@ -55,7 +55,10 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
 
 /** Clauses about how many requests a key may send, or how many the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/** Clauses about durations and the order of events. Another run moves the test clock and causes events. */
+/**
+ * Clauses about durations and the order of events. Another run can break them by advancing the test clock or by causing
+ * events.
+ */
 const timingClauses =
   /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 

@@ -16,9 +16,10 @@ import type { Target } from "../../target/target.ts";
  */
 export interface AnnouncedRun {
   /**
-   * Returns the keys that another run uses as well, and since when, in Unix milliseconds; `null` if there is none.
+   * Returns the keys of this run that another run uses, too, and since when, in Unix milliseconds. Returns `null` if
+   * there are none.
    *
-   * @param fromMs ignores runs that ended before. Default: the start of this run
+   * @param fromMs ignores runs that ended before this time. Default: the start of this run
    */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   /** Records in the run's file that this run has ended. */
@@ -85,7 +86,9 @@ export function announceRun(
 
 let lastStartMs = 0;
 
-/** Returns Unix milliseconds, later with each call, so that two runs of one process have an order. */
+/**
+ * Returns Unix milliseconds that increase with each call, so that no two runs of one process start at the same time.
+ */
 function orderedNow(): number {
   lastStartMs = Math.max(Date.now(), lastStartMs + 0.001);
   return lastStartMs;

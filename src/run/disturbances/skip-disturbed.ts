@@ -19,7 +19,10 @@ interface DisturbedRunContext {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Runs the probes of the stage `review` again, on a recorder without worthless exchanges. */
+  /**
+   * Runs the probes of the stage `review` again, on a recording from which the exchanges made worthless by disturbances
+   * are removed.
+   */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }

@@ -8,7 +8,7 @@ export interface MachineClocks {
   readonly monotonic: () => number;
   /** The time of day, which the user or the system may change. */
   readonly wall: () => number;
-  /** CPU time of this process, plus the time that it waited for a processor on a busy machine. */
+  /** CPU time of this process, plus the time that its main thread waited for a processor. */
   readonly busy: () => number;
 }
 
@@ -32,7 +32,7 @@ function processorQueueMs(): number {
 
 /** How often the clocks are read. */
 const clockReadIntervalMs = 250;
-/** Minimum stall: time in which the process neither computed nor waited for a processor. */
+/** Minimum duration of a stall. In a stall, the process neither uses the CPU nor waits for it. */
 const minStallMs = 3000;
 /** A clock has jumped if the time of day and the monotonic clock differ by this much between two readings. */
 const minJumpMs = 2000;

@@ -19,8 +19,8 @@ export interface DisturbanceWatch {
   /** Returns when a probe ended, in milliseconds since the start of the run; `Infinity` if not reported. */
   readonly endedMs: (run: ProbeRun) => number;
   /**
-   * Returns all disturbances so far. Repeats a request with each key that may have been revoked. If there is none, but
-   * `limitsBroken`, also sends health requests to find out whether another client uses the keys.
+   * Returns all disturbances so far. Repeats a request with each key that may have been revoked. If no disturbance was
+   * found but `limitsBroken` is true, also sends health requests to find out whether another client uses the keys.
    */
   readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;

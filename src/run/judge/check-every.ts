@@ -10,7 +10,7 @@ import { type Breach, breach, type Finding, holds, type Proof } from "./finding.
 /** A case to which a clause applies: a response, an event of a stream, or a delivery. */
 export interface ClauseCase<T> {
   readonly cell: Cell;
-  /** The exchange or delivery that contains the case. `null` if the evidence lacks it. */
+  /** The exchange or delivery that contains the case; `null` if the evidence does not have it. */
   readonly proof: Proof | null;
   /** If the case is a comparison of two messages: the second one. */
   readonly comparedWith?: Proof;
@@ -82,7 +82,10 @@ interface JudgedCase<T> {
   readonly mismatch: Mismatch | null;
 }
 
-/** Makes one breach of all broken cases, with the first and the smallest message as proof; `null` if there are none. */
+/**
+ * Combines all broken cases into one breach, or returns `null` if there are none. The proofs are the first and the
+ * smallest message.
+ */
 function breachOf<T>(
   judged: readonly JudgedCase<T>[],
   { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
@@ -144,6 +147,9 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether a cell is a 200 or 201 of an endpoint that returned another 2xx: it may create with either status. */
+/**
+ * Whether a cell is status 200 or 201 of an endpoint that returned another 2xx. An endpoint that creates may use either
+ * status.
+ */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -43,7 +43,7 @@ export interface CheckOptions {
   readonly as?: string;
   /** The requirement set in which the check first counts, if it is later than that of the clause. */
   readonly since?: RequirementSet;
-  /** More probes whose requests the check judges. If they did not run, the check judges the other requests. */
+  /** More probes whose requests the check judges, as far as they ran. */
   readonly also?: readonly Probe[];
 }
 
@@ -57,7 +57,7 @@ export const checkIdentity = (
   since: laterSet(since, clauseOf(clause).since),
 });
 
-/** Creates a check of a clause. The types refuse gaps, unknown clause ids, and unknown readings. */
+/** Creates a check of a clause. The compiler rejects gaps, unknown clause ids and unknown readings. */
 export const check = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,

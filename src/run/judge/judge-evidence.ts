@@ -63,7 +63,10 @@ export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): 
 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
-/** Whether a judgement is the first of a clause that is inapplicable throughout, so that the report lists it. */
+/**
+ * Whether a judgement is the first of its clause, and the clause is inapplicable in all of them. Only then does the
+ * report list an inapplicable one.
+ */
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
@@ -115,7 +118,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if cells have no case because the run had sent `maxRequests` requests. */
+/** Turns a pass into `unproven` if some cells have no case because the bound on requests was reached. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -170,7 +173,10 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
-/** Number of exchanges and deliveries to list for a finding that names none itself: the first in its evidence. */
+/**
+ * Maximum number of exchanges and deliveries to list for a finding that names none itself. The list has the first ones
+ * of the evidence.
+ */
 const maxListedExchanges = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {

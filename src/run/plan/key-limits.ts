@@ -33,8 +33,8 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
 }
 
 /**
- * Whether a window that resets within 60 s may be the hour of a lower tier (100 of free) and not the minute of a higher
- * one (100 of pro): in the last minute of an hour, or with more than 10 requests used.
+ * Whether a window of 100 requests that resets within 60 s may be the hour of the free tier, instead of the minute of the
+ * pro tier. It may if this is the last minute of an hour, or if more than 10 requests are used.
  */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;

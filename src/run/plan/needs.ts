@@ -144,16 +144,22 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** Without a test clock, a main key with at most this limit per minute cannot serve all probes. */
+/**
+ * Largest limit per minute with which a main key counts as having few requests. Without a test clock, it cannot serve
+ * all probes.
+ */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/** Whether the main key's limit per minute is too small for all probes. On a test clock, minutes pass at once. */
+/**
+ * Whether the main key's limit per minute is too small for all probes. `false` with a test clock, because windows then
+ * pass at once.
+ */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;
 }
 
-/** Returns one usable key for each tier whose limits are known. */
+/** Returns the tiers whose limits are known, each with one usable key. */
 export function tiersUnderTest(target: Target): TierUnderTest[] {
   const tiers = new Map<string, TierUnderTest>();
   const usable = usableKeys(target);

@@ -21,7 +21,7 @@ export interface PlannedProbe {
   readonly probe: Probe;
   /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
-  /** Whether a check judges the evidence. If not, the probe serves only observations of gaps, and runs later. */
+  /** Whether some check judges the evidence. A probe that serves only observations of gaps runs later. */
   readonly isJudged: boolean;
   /** The checks of `must` clauses that judge the evidence. */
   readonly musts: readonly Check[];

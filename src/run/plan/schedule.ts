@@ -105,8 +105,8 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * Makes the steps for a main key with a small limit per minute: first reads that count, then the tests of the limits,
- * which use up the rest, then probes that create webhooks, and the others by their value.
+ * Orders the steps for a main key with a small limit per minute. First come reads that count, then the tests of limits,
+ * which use up the rest. Then come probes that create webhooks, and last the others by their value.
  */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;

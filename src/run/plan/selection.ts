@@ -124,11 +124,11 @@ function requireMatch(pattern: string, selection: string, suites: readonly Suite
   );
 }
 
-/** Whether a clause is about keys, so that it does not concern a server without any. */
-export const isAboutKeys = (clause: string): boolean => /^(AUTH|KEY)-/.test(clause) || others.includes(clause);
+/** Whether a clause is about keys. It does not concern a server that asks for none. */
+export const isAboutKeys = (clause: string): boolean => /^(AUTH|KEY)-/.test(clause) || otherKeyClauses.includes(clause);
 
-/** Clauses of other sections: a key on every request, headers of a 401, and which key a request counts for. */
-const others: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"];
+/** Clauses about keys in other sections: a key on every request, headers of a 401, and which key a request counts for. */
+const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"];
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 

@@ -9,12 +9,13 @@ export interface RequestContent {
 
 /** Finds requests that may crash the target: their connection broke at the beginning of two outages. */
 export interface CrashSuspects {
-  /** Must be called with a request whose connection broke, and which the transport sends again at once. */
+  /** Must be called with a request whose connection broke and which is sent again at once. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
    * Must be called with a request that got no response when an outage began.
    *
-   * @param isCut whether the connection broke after sending. If not, the request counts only after `observeResent`
+   * @param isCut whether the connection broke after the request was sent. If not, the request is a suspect only if
+   * `observeResent` was called with it
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   /** Must be called when the target is back. */

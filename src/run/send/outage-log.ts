@@ -31,7 +31,7 @@ export interface OutageLog {
 
 interface OutageLogOptions {
   readonly now: () => number;
-  /** Whether the target is back. */
+  /** Whether the target works again after an outage of this kind. */
   readonly isBack: (kind: OutageKind) => Promise<boolean>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is stopped. */
   readonly sleep: (ms: number) => Promise<void>;

@@ -133,7 +133,10 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Remembers the latest GET that the target answered, to repeat it; rather a health request, which no limit counts. */
+/**
+ * Remembers a GET to which the target responded, to repeat it. Prefers a health request, which counts toward no limit,
+ * to the latest GET.
+ */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {

@@ -39,7 +39,7 @@ export function startRecorder() {
       if (!isAgentCall(sample) && agentHasRun(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
-    /** Returns all exchanges, including those during an outage, which say nothing about the target. */
+    /** Returns all exchanges, including those during an outage, which do not show the behaviour of the target. */
     recorded: (): readonly Exchange[] => exchanges,
     /** Returns all exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),

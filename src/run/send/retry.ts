@@ -49,7 +49,8 @@ export interface RetryOptions {
 }
 
 /**
- * Whether a request may be sent again: a read, an invoke or a stream, unless its probe counts it or tests deadlines.
+ * Whether a request may be sent again: a GET, an invoke or a stream. Not if its probe counts requests, tests limits or
+ * sets deadlines.
  */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
@@ -58,8 +59,8 @@ export const mayRetry = (method: string, path: string, options: RetryOptions): b
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Drops exchanges whose connection the network may have broken: the same request succeeded later, or it was sent only
- * once and some other request succeeded.
+ * Drops exchanges whose connection the network may have broken. This may be so if the same request succeeded later, or
+ * if it was sent only once and some other request succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
@@ -73,7 +74,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the connection of the same request also broke just before, this exchange was its retry.
+    // If the same request had broken just before, this exchange is already a retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -49,7 +49,9 @@ const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 /** Maximum number of retries after a 429 that no probe has provoked. */
 const maxRateLimitRetries = 2;
 
-/** Sends a request. After a 429 that the probe did not provoke, waits as told and retries up to twice. */
+/**
+ * Sends a request. After a 429 that no probe has provoked, waits for `retry_after` and sends it again, at most twice.
+ */
 export async function sendAndRetry(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
@@ -77,7 +79,10 @@ const isConcurrencyRefusal = (exchange: Exchange): boolean =>
 /** Pause before each retry, in milliseconds: two retries after a broken connection, one after a timeout. */
 const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
-/** Sends a request. Retries it, if {@link mayRetry}, after a broken connection, or a timeout of a slow target. */
+/**
+ * Sends a request. If {@link mayRetry} allows it, sends it again after a broken connection, or after a timeout of a
+ * slow target.
+ */
 async function sendWithNetworkRetries(
   shared: SharedClientState,
   key: TargetKey,
@@ -85,7 +90,8 @@ async function sendWithNetworkRetries(
 ): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // The request never reached the target, and the target accepts connections again, so any request may be sent.
+  // The connection was refused, so the target did not get the request. It accepts connections again, so even a request
+  // that must not be repeated is sent.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;

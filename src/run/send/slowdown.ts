@@ -12,7 +12,7 @@ export type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
 
 /** Detects a target that takes longer and longer to answer the same requests. */
 export function createSlowdownDetector() {
-  /** The first and the latest response times of each path, in milliseconds. */
+  /** Response times of each path, in milliseconds: those of its first and of its latest responses. */
   const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
   let [responses, unanswered] = [0, 0];
   let figures: string | null = null;

@@ -56,7 +56,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // SSE-28 needs a stream that gets the full time. It belongs to set 1.0, so later probes must not shorten that.
+      // Ignores streams of later requirement sets. They must not shorten the time that SSE-28, a clause of set 1.0,
+      // gives its streams.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -181,7 +182,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** Returns when the target last sent anything: the last event, if the harness closed the connection. */
+/** Returns when the target last sent something. If the harness closed the connection, this is the last event. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

@@ -4,14 +4,18 @@ type AgentClockKind = "unknown" | "real time" | "test clock";
 
 /** Real time to wait for an agent before the test clock is advanced, by the kind of clock that agents follow. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/** A response after this much real time shows that agents use it. Less may be the network's. */
+/**
+ * If an agent responds after at least this much real time, it uses real time. The network alone may cause a shorter
+ * delay.
+ */
 const minRealTimeMs = 900;
 const pollMs = 50;
 
 /**
- * Finds out whether agents follow the test clock, which often affects only rate-limit windows.
+ * Creates a detector of the clock that agents follow: real time, or the test clock. Often, only rate-limit windows follow
+ * the test clock.
  *
- * @param agentsFollow whether the user states that they do
+ * @param agentsFollow whether the user states that agents follow the test clock
  * @param pause sleeps in real time, in milliseconds
  */
 export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep) {
@@ -43,7 +47,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // Advancing made this agent respond, so agents do follow the clock. The earlier response was only delayed.
+    // The advance made this agent respond, so agents do follow the test clock. An earlier response was late for another
+    // reason, which looked like real time.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

@@ -6,7 +6,7 @@ interface ClockUser {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
-/** The clock advances by whole seconds, so that one advance ends all waits of nearly the same length. */
+/** Each advance is a whole number of seconds, so that waits of nearly the same length end together. */
 const stepMs = 1000;
 
 /**
@@ -58,7 +58,7 @@ export function shareClock(time: RunClock) {
     return {
       /** The clock that the probe must use. Its waits may end up to a second late. */
       time: { ...time, passTime },
-      /** Removes the probe, so that the others no longer wait for it. */
+      /** Removes the probe, so that other probes no longer wait for it before the clock advances. */
       leave: (): void => {
         members.delete(member);
         void advanceIfAllWait();

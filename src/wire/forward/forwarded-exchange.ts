@@ -31,7 +31,7 @@ export interface ForwardedExchange {
   readonly requestHeaders: readonly string[];
   readonly requestBody: KeptBody;
   readonly sentMs: number;
-  /** `null` if no response came. */
+  /** The head of the response; `null` if none arrived. */
   readonly head: { readonly status: number; readonly headers: readonly string[]; readonly headMs: number } | null;
   readonly responseBody: KeptBody;
   readonly endMs: number;

@@ -11,7 +11,7 @@ import { type Network, plainNetwork } from "../../base/network/network.ts";
 import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwarded-exchange.ts";
 import { endToEndHeaders, takeBody } from "./request-body.ts";
 
-/** Name of a header of responses that the forwarder itself made, because the upstream gave none. */
+/** Header that marks a response that the forwarder itself sent, because the upstream sent none. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
 /** Options of a forwarder. */

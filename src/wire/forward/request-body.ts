@@ -46,7 +46,8 @@ function namedByConnection(raw: readonly string[]): string[] {
 export type OutgoingBody = Buffer | PassThrough | null;
 
 /**
- * Reads the body of a request. Most bodies arrive together with the head and become a buffer; a slower one a stream.
+ * Reads the body of a request. Passes a body that arrives together with the head as a buffer, as most do, and any other
+ * body as a stream.
  *
  * @param onReady called once, in the next turn of the event loop at the latest
  */
@@ -79,7 +80,7 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // The reader of the stream handles errors. Without a listener, one would also end the process.
+    // Prevents that an error ends the process. The stream's reader also gets the error and handles it.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

@@ -19,7 +19,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server cannot have read the request: it had announced to close the connection. */
+  /** Whether the server cannot have read the request: its response before said `Connection: close`. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -42,7 +42,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Requests that the server never read are sent again, on new connections.
+    // Sends the requests that the server did not read again, on new connections.
     const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
     left = amount === null ? 0 : unread;
   }

@@ -71,7 +71,7 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // The events of an admitted stream are judged by `describeStream`, and its body is not.
+  // `describeStream` judges the events of an admitted stream, so its body is not judged as well.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });

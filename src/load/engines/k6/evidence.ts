@@ -121,8 +121,8 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // Only k6 knows which part of a flow this segment sends, so the requests that it started or could not start count
-    // as planned.
+    // Only k6 knows which part of a flow this process should send. So `planned` is what k6 reports as sent, plus what
+    // it could not send.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

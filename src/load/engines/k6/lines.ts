@@ -17,7 +17,7 @@ const sampleLineSchema = loadSampleSchema.extend({
   dueMs: z.number().nullable(),
   /** Latency as k6 itself measured it, from the first byte sent to the first byte received, with fractions of a ms. */
   latencyMs: z.number(),
-  /** Why there was no response. */
+  /** Why the request got no response; `null` if it got one. */
   error: z.string().nullable(),
   /** The events of a stream, without times: k6 reads a stream as a whole. */
   stream: streamSchema.pick({ sequence: true, chunks: true, indexes: true, ending: true }).nullable(),
@@ -66,7 +66,10 @@ const orNullTest =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** Demands of `sampleLineSchema` on a line without a stream, a body mismatch or a malformed header. */
+/**
+ * A test for each field of a line without a stream, a body mismatch or a malformed header. The tests accept the same
+ * values as `sampleLineSchema`.
+ */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,

@@ -82,7 +82,10 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Returns why k6 produced no evidence; `null` if it did. It exits with 0 even after an exception in a script. */
+/**
+ * Returns an error that says why k6 produced no evidence; `null` if it did. Also checks `end`, because k6 exits with 0
+ * even if a script threw an exception.
+ */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));

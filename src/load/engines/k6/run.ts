@@ -22,7 +22,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** Milliseconds that a k6 process takes to start its virtual users, for each process that shares the cores. */
+/** Milliseconds that each k6 process may take to start, before all begin to send. The processes share the cores. */
 const START_MS = 1500;
 
 /** Runs a scenario with k6, in one process for each segment, and merges their evidence. */

@@ -114,8 +114,8 @@ function possibleWindows(
 }
 
 /**
- * Returns a function that computes the latest end of a window, whose time refusals may restart. The caller must pass
- * the ends in ascending order.
+ * Returns a function that computes the latest possible end of a window, because refusals may restart its time. The
+ * caller must pass the ends in ascending order.
  */
 function createLatestEnd(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
@@ -146,7 +146,10 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly PossibleWin
   return max;
 }
 
-/** A window, how many requests may have counted before it closed, and how many certainly did before it opened. */
+/**
+ * A window with two counts of requests: of those that may have counted before it closed, and of those that certainly
+ * did before it opened.
+ */
 interface CountedWindow extends PossibleWindow {
   readonly maxCountedBeforeEnd: number;
   readonly countedBeforeStart: number;

@@ -133,7 +133,10 @@ function requestsInRange(ordered: readonly Decision[], from: number, end: number
   return part;
 }
 
-/** Makes the outcome of all requests but `known` unknown. Drops those sent after the last response to `known`. */
+/**
+ * Changes the outcome of all requests except `known` to `unknown`. Drops requests sent after the last response to
+ * `known`.
+ */
 function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
@@ -148,7 +151,10 @@ function withOnlyKnownOutcomes(history: History, known: RequestSubset): History 
   return { ...history, decisions };
 }
 
-/** Returns the smallest count up to `max` for which `holds` is true, as it is for all larger ones. */
+/**
+ * Finds by binary search the smallest count up to `max` for which `holds` is true. `holds` must also be true for all
+ * larger counts.
+ */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = max;
@@ -160,9 +166,7 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
   return high;
 }
 
-/**
- * Removes chunks of requests, large ones first, as long as the rest still proves the breach, in at most `max` trials.
- */
+/** Removes chunks of requests, large ones first, if the rest still proves the breach. Stops after `max` trials. */
 function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
   if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));

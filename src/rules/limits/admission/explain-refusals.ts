@@ -9,13 +9,18 @@ import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore, timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
-  /** Refusals that some limiter may have made. They may also have counted, or held a concurrency slot. */
+  /**
+   * Refusals that some allowed limiter may have made. These refusals may also have counted, or held a concurrency slot.
+   */
   readonly explained: ReadonlySet<Decision>;
   /** Refusals that no allowed limiter can have made. */
   readonly unexplained: readonly Decision[];
 }
 
-/** After this many rounds, pending refusals count as explained: longer chains of refusals are not followed. */
+/**
+ * After this many rounds, the remaining refusals count as explained. This limits the length of the chains of refusals
+ * that are followed.
+ */
 const maxRounds = 12;
 
 /**
@@ -64,15 +69,16 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest bucket that can have admitted the requests. A larger one would refuse fewer. */
+/** Returns the smallest bucket that the document allows. A larger bucket would refuse fewer requests. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
 /**
- * Returns a test of whether a window may have been full at a refusal. Counts from two windows before, for limiters that
- * weigh the previous window, or from one window before a chain that may have restarted it.
+ * Returns a function that tests whether a window may have been full at a refusal.
+ * Counts requests from two windows before the refusal, because some limiters weigh the previous window. If a chain of
+ * refusals may have restarted the window, also counts from one window before the chain.
  */
 function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: RefusalChains) {
   return (refusal: TimedRefusal): boolean => {
@@ -83,7 +89,10 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /** Returns when the chain begins that may have restarted the window of a refusal; `Infinity` without one. */
+  /**
+   * Returns the start of the chain of refusals that may have restarted the window of this refusal. `Infinity` if there
+   * is no such chain.
+   */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 

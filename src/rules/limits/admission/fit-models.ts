@@ -32,7 +32,7 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** Refusals that a separate limiter of bursts cannot have made. All refusals, if no such limiter fits. */
+  /** For a separate limiter of bursts: the refusals that it cannot explain. If no such limiter fits, all refusals. */
   readonly burst: readonly RefusalSet[];
 }
 
@@ -73,7 +73,7 @@ function createFitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
-  // Requests without a response may have been refused, and so may have restarted a window.
+  // A request without a response may have been refused, so it may have restarted a window, as a refusal does.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => buildOpeners(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));

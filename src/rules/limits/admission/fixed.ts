@@ -44,8 +44,9 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
- * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not. A request that may
- * lie in two windows counts in the first, unless that is full; one that may lie in more is ignored.
+ * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit.
+ * A request that may lie in two windows counts in the first, or in the second if the first is full. A request that may
+ * lie in more windows is ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,

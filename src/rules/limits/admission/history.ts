@@ -31,7 +31,9 @@ export interface Counted {
 /** A number of requests, and the span of time in which the limiter decided on them. */
 export type CountedSpan = Span & Counted;
 
-/** The limiter's decision on a request, at an unknown instant of `decided`. It may stand for several requests. */
+/**
+ * The limiter's decision on a request, at an unknown time within `decided`. It may stand for several equal requests.
+ */
 export interface Decision extends Counted {
   readonly id: string;
   /** The span in which the decision was made, on the limiter's clock. `toMs` is `Infinity` if no response came. */
@@ -44,8 +46,9 @@ export interface Decision extends Counted {
   /** The last instant at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * How long the window stays exhausted by this refusal's headers, in ms of the limiter's clock, if no other response
-   * contradicts them. A limiter that would admit a request much sooner cannot have made the refusal.
+   * How long the window stays exhausted according to this refusal's headers, in ms of the limiter's clock. Absent if
+   * other responses contradict them.
+   * A limiter that would admit a request much sooner cannot have made the refusal.
    */
   readonly reportedWaitMs?: number;
 }
@@ -122,7 +125,10 @@ function certainHold(request: ObservedRequest): Span | null {
 /** The fields of a sample from which a decision is derived. Times are in ms of the client's clock. */
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Returns the outcome of a response. A health request is `failed`: it may or may not have counted. */
+/**
+ * Returns the limiter's decision as a response shows it. A health request counts as `failed`, because no limit decides
+ * on it.
+ */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

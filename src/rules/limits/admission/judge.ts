@@ -125,7 +125,7 @@ export interface PossibleShapes {
   readonly refusalsCount: readonly boolean[];
 }
 
-/** Collects the kinds of limiters in all readings. */
+/** Combines the limiter shapes of all readings. */
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),

@@ -47,7 +47,12 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
-/** Returns the capacity by which to judge a model. `needed` is the smallest that can have admitted the requests. */
+/**
+ * Returns the number of requests that a model's limiter admits. For a capacity that is only a minimum, it is at least
+ * `needed`.
+ *
+ * @param needed the smallest number with which the limiter can have admitted the requests
+ */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }

@@ -8,7 +8,10 @@ export interface PhaseRange {
   readonly toMs: number;
 }
 
-/** Fits all limiters with phases in a range at once. The result must allow all that some phase allows. */
+/**
+ * Fits all limiters whose phase lies in a range. The result must explain every refusal that a single phase in the range
+ * explains.
+ */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
@@ -39,7 +42,7 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/** Returns how often to halve a range of phases: the fewer requests, the cheaper a halving is. */
+/** Returns how often to halve a range of phases. With fewer requests, each step costs less, so more are possible. */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
@@ -47,7 +50,7 @@ export function depthFor(requests: number): number {
 /** A report about a window in the rate-limit headers of one response. */
 export interface Announcement {
   readonly remaining: number;
-  /** When the window is reset by these headers, on the limiter's clock. */
+  /** When the window is reset according to the headers, in ms of the limiter's clock. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }

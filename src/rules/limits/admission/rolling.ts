@@ -12,8 +12,8 @@ import {
 import { countBelow, countUpTo } from "../../../base/sorted.ts";
 
 /**
- * Fits a rolling window, with the earliest instant for each admitted request that the earlier ones permit; `null` if
- * that is too late for some request.
+ * Fits a rolling window. Chooses the earliest possible time for each admitted request, given the requests before.
+ * Returns `null` if some request does not fit.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);

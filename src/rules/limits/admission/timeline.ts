@@ -122,7 +122,10 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 /** Returns the number of requests at the first `values` instants. */
 export const requestsAtFirstInstants = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
-/** Returns a function that finds the index in `values` of the request with a rank. Ranks must ascend. */
+/**
+ * Returns a function that finds the request at a position, and returns its index in `values`. Each call must pass a
+ * higher position than the last, or the same.
+ */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {

@@ -52,7 +52,7 @@ export type MessageKind =
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;
-  /** The rows of the table; `null` if the document does not show the fields. */
+  /** The fields that the document lists for the message; `null` if it lists none. */
   readonly fields: readonly FieldRow[] | null;
 }
 

@@ -99,7 +99,7 @@ export function profileOf(id: string): Profile | null {
   const named = profileNames.find((name) => profiles[name].clauses.includes(id));
   if (named !== undefined) return named;
   const { section } = clauseOf(id);
-  // The longest beginning decides: `Authentication 4` before `Authentication`.
+  // The longest matching beginning of a section's name decides: `Authentication 4` before `Authentication`.
   const [best] = profileNames
     .flatMap((name) => profiles[name].sections.map((start) => ({ name, start })))
     .filter(({ start }) => section.startsWith(start))
@@ -107,7 +107,9 @@ export function profileOf(id: string): Profile | null {
   return best?.name ?? null;
 }
 
-/** Returns the profile of an endpoint or another source of evidence. */
+/**
+ * Returns the profile that a source of evidence belongs to: an endpoint, or for example `deliveries`. Default: `core`.
+ */
 export const profileOfSource = (source: string): Profile =>
   profileNames.find((name) => profiles[name].sources.some((each) => each === source)) ?? "core";
 

@@ -1,4 +1,7 @@
-/** The names of all requirement sets, the oldest first: versions of what is judged. Each contains the earlier ones. */
+/**
+ * The names of all requirement sets, the oldest first. A set is a version of what is judged, and contains all earlier
+ * sets.
+ */
 export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 /** The name of a requirement set. */

@@ -1,7 +1,10 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface ItemPlace {
-  /** Its number; the name of its field, row, header or code; or `text` for a paragraph. */
+  /**
+   * Position of the item in the document: a number in a list; the name of a field, row, header or code; or `text` for a
+   * paragraph.
+   */
   readonly at: string;
   /** The subject of the item, in a few words of our own. */
   readonly about: string;

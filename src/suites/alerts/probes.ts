@@ -155,8 +155,9 @@ export interface WindowUse {
 }
 
 /**
- * Returns the use of the hour and the minute, by the usage report, the headers, or the run's own requests. Of these,
- * all in the window count at most, and the successes since the alert at least.
+ * Returns how many requests each window (hour, minute) has counted. The number comes from the usage report or the
+ * headers. If neither shows a window, its bounds come from the run's own requests: all in the window at most, and the
+ * successes since `sinceMs` at least.
  */
 async function measureUsage(
   client: Client,
@@ -168,7 +169,8 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // An alert may watch limit and burst together. Crossing that takes many requests, so only with a test clock.
+  // The target may watch the sum of limit and burst. Exceeding it takes many requests, so this is tried only with a
+  // test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -205,7 +207,9 @@ export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/** Returns how many more requests bring every window above the threshold in percent. Returns 0 if all are above it. */
+/**
+ * Returns how many more requests bring the use of every window above the threshold in percent; 0 if all are above it.
+ */
 export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
@@ -266,7 +270,10 @@ const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
 /** Further pauses in real time, if the run may wait. A target may check its alerts once a minute. */
 const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
-/** Waits until an address has this many messages. Returns how long that took by the target's clock, in milliseconds. */
+/**
+ * Waits until a webhook address has received `count` messages. Returns the waiting time by the target's clock, in
+ * milliseconds.
+ */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))

@@ -97,7 +97,10 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
 }
 
-/** Judges keys in the other letter case, sent if the real key has one case. A hexadecimal key may ignore the case. */
+/**
+ * Judges requests with the key in the other letter case. They are sent only if the key has letters of one case, because
+ * a hexadecimal key may ignore the case.
+ */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
   const accepted = judged.find(({ request }) => isSuccess(request.exchange));

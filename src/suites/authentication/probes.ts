@@ -76,12 +76,15 @@ export interface UnauthenticatedRequests extends KeyRequests {
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints that get altered keys if the main key has few requests. Other kinds are sent to health only. */
+/**
+ * Endpoints that get these altered keys if the main key has few requests a minute. Other altered keys are sent to
+ * health only.
+ */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Limit per minute from which altered keys are sent to every endpoint without a test clock. */
+/** Limit per minute from which altered keys are sent to every endpoint, if the target has no test clock. */
 const minPerMinuteForAllEndpoints = 100;
 
 /** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
@@ -91,7 +94,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedRequests> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // With an exhausted main key, a server that takes an altered key for it answers 429, which looks like a rejection.
+    // The main key must have requests left. Otherwise a server that mistakes the altered key for the main key answers
+    // 429, which looks like a rejection.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createRequestSender(client, fixtures, context);

@@ -172,7 +172,10 @@ function createSigner(
 
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
-/** Returns the target's time in Unix seconds, by an earlier response: the clocks of the two machines may differ. */
+/**
+ * Returns the target's time in Unix seconds. Takes it from an earlier response, because the target's clock may differ
+ * from ours.
+ */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, takes the latest response: a restarted server may have set its test clock back.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);

@@ -83,7 +83,7 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits to judge whether they grow. Fewer random waits may be equal by chance. */
+/** Minimum number of waits to judge whether the client's waits grow. Fewer random waits may be equal by chance. */
 const minWaitCount = 4;
 /** A breach needs about equal waits in this share of the requests: a slow machine lengthens single waits. */
 const equalWaitsShare = 0.75;

@@ -7,8 +7,8 @@ import { isTerminal } from "../stream/events.ts";
 import { hasStatus } from "../shared/response.ts";
 
 /**
- * How a request failed, as its client sees it. A `stream error` is an `error` event, an `overload` one with
- * `retry_after`. A `stream cut` ended without `done` or `error`.
+ * How a request failed, as its client sees it: `lost` is a connection that broke, `stream error` an `error` event, and
+ * `overload` an `error` event with `retry_after`. `stream cut` is a stream that ended without `done` or `error`.
  */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
@@ -49,7 +49,10 @@ export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.
 /** All requests of one run that are equal in method, path, query and body. */
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
-  /** Number of these requests in a run without trouble, at least 1. They are sent on purpose, not as retries. */
+  /**
+   * Number of such requests that the client sends on purpose in a run without trouble, at least 1. Further ones are
+   * retries.
+   */
   readonly planned: number;
   readonly repeats: number;
   readonly run: JudgedRun;
@@ -104,7 +107,10 @@ export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): 
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
-/** Returns the times between 5xx responses and the next equal request. None if they overlap or repeat on purpose. */
+/**
+ * Returns the times between each 5xx response and the next equal request. Empty if these overlap, or if the client
+ * repeats the request on purpose.
+ */
 export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];
   const waits = calls.slice(1).flatMap(({ exchange }, at) => {

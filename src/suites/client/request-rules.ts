@@ -63,7 +63,7 @@ const problemOfCreation =
 const problemOfWebhook = problemOfCreation(webhookFields);
 const problemOfAlert = problemOfCreation(alertFields);
 
-/** A rule that each request of a client must follow on its own. */
+/** A rule for single requests of a client, independent of its other requests. */
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;

@@ -16,7 +16,7 @@ import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 interface PairBitmap {
   /** A hash of the list of all pairs. Bitmaps can be joined only if their hashes are equal. */
   readonly of: string;
-  /** A bit for each pair, in base64. */
+  /** One bit for each pair: 1 if a request had both values. In base64. */
   readonly bits: string;
 }
 
@@ -48,14 +48,20 @@ interface SentRows {
   readonly readOnly: boolean;
   readonly reach: CoverageReach;
   readonly answered: readonly Row[];
-  /** Names of the pairs of values that occur in the answered rows. */
+  /** Names of the pairs of values that some answered request has. */
   readonly covered: ReadonlySet<string>;
-  /** Generated rows without a response, and what that would need. `null` if it is neither the target nor a bound. */
+  /**
+   * Generated rows without a response, and the missing requirement of each. `null` if the reason is neither the target
+   * nor a bound of the run.
+   */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
-/** The need of a pair whose request got no response. A legal server may lose a request, or answer too late. */
+/**
+ * The missing requirement of a pair whose request got no response. A legal server may lose a request, or answer too
+ * late.
+ */
 export const noResponseNeed = "a response to each request";
 
 /** Counts the covered pairs and triples. A missing pair is `uncovered`, unless its row says what it needs. */

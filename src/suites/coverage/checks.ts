@@ -247,7 +247,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isDocumented(row) &&
       row["agent"] === "unknown" &&
       hasValidTierKey(row) &&
-      // A server may reject the body before it looks up the agent.
+      // With another body, a server may answer 400 before it looks up the agent.
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",

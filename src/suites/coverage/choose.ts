@@ -7,7 +7,10 @@ import { rowsOfGroups } from "./triples.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Maximum number of invalid keys without a test clock: `few` if the main key has few requests a minute. */
+/**
+ * Maximum number of generated requests with invalid keys, for a target without test clock. `few` applies if the main
+ * key has few requests a minute.
+ */
 const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
@@ -37,7 +40,7 @@ interface ChoiceOptions {
 
 interface ChosenRows {
   readonly all: readonly Row[];
-  /** The rows for pairs, then those for triples. */
+  /** The chosen rows in the order of sending: first those that cover pairs, then those that cover triples. */
   readonly sent: readonly Row[];
 }
 
@@ -49,7 +52,10 @@ interface SendingTime {
 /** Share of the available time to plan for. The rest is a reserve, because some responses take longer than expected. */
 const certainShare = 0.5;
 
-/** Sorts rows by key, so that headers show what each request costs. If time is short, the most useful come first. */
+/**
+ * Sorts rows by key, so that the headers show what each request costs. If not all rows fit into the time, those that
+ * add the most pairs come first.
+ */
 export function inSendingOrder(
   rows: readonly Row[],
   { leftMs, perRequestMs }: SendingTime,

@@ -7,7 +7,10 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
-/** Endpoints of the first two requests of each key: two for the first key, the next two for the second, and so on. */
+/**
+ * Endpoints of each key's first two requests. The first key uses the first two entries, the second key the next two,
+ * and so on.
+ */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),

@@ -13,7 +13,9 @@ import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 
-/** Facts by which {@link rowsOfExchange} recognizes the kinds of keys, agents and pages in a request. */
+/**
+ * Facts about the target by which {@link rowsOfExchange} finds the kind of key, the agent and the page of a request.
+ */
 export interface RowReader {
   readonly target: Target;
   /** The text of the main key. An invalid key is classified by how it differs from this text. */

@@ -85,7 +85,9 @@ function findReach(target: Target, readOnly: boolean): CoverageReach {
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
 
-/** Joins the entries that have the same need, and adds up their pairs. The largest number comes first. */
+/**
+ * Joins entries with the same missing requirement, and adds up their numbers of pairs. Sorts by number, largest first.
+ */
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
     .flatMap((each) =>
@@ -93,7 +95,10 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     )
     .toSorted((one, other) => other.pairs - one.pairs);
 
-/** Returns what a run needs to cover a pair: what its first impossible value needs, else a run that writes. */
+/**
+ * Returns what a run needs to cover a pair: what its first impossible value needs. Otherwise a run that writes, or
+ * another target file.
+ */
 function needOfPair(
   pair: string,
   lacks: (name: Dimension, value: string) => Enabler | null,
@@ -177,7 +182,7 @@ function rowsAfterResets(target: Target): readonly Row[] {
 
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
-/** The rows to send while a limit is used up: at least one for every endpoint, kind of key and limit. */
+/** The rows to send while a limit is used up: at least one for every combination of endpoint, tier and limit. */
 const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
   const kinds = tiersUnderTest(target).map(({ tier }) => tier);

@@ -56,7 +56,7 @@ const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /** Maximum real time for the requests. The rest is for the last one: a probe that takes too long loses its evidence. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
-/** The need of a pair that the run left out because earlier requests took all the time. */
+/** The missing requirement of pairs that the run left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
 /** Sends generated requests at the end of a run, so that every possible pair of values occurs in some request. */
@@ -157,7 +157,7 @@ const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts
 
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /** Called for a row that was not sent or got no response. `needs` says what a response would need. */
+  /** Called for a row that was not sent, or that got no response. `needs` is the requirement that was missing. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
   readonly timeLeftMs: () => number;
 }

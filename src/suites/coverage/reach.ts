@@ -55,7 +55,10 @@ export const validKeyKinds = (target: Target): string[] => {
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** Returns what the target file must name before requests can have a value. `null` if nothing is missing. */
+/**
+ * Returns what the target file must name so that a request can have this value in this dimension. `null` if nothing is
+ * missing.
+ */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

@@ -25,7 +25,10 @@ const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
-/** Groups of requests that cover triples. On a server that keeps to the document, only the last four run agents. */
+/**
+ * Groups of generated requests for triples (endpoint, kind of key, state of the key). On a conformant server, only the
+ * last four groups run agents.
+ */
 const rowGroups: readonly RowGroup[] = [
   {
     endpoints: queryEndpoints,
@@ -73,7 +76,7 @@ const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/** Returns the rows of all groups, with the values that the groups prescribe. */
+/** Returns the rows of all groups, for those endpoints and keys that the target has. */
 export function rowsOfGroups(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
   const kinds = { valid: validKeyKinds(target), refused };

@@ -137,7 +137,7 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/** Headers that are not worth a mention: any HTTP request may have them, or the document names them. */
+/** Header names that are left out of the observation: any HTTP request may have them, or the document names them. */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 

@@ -48,8 +48,11 @@ interface TriggeredEvent {
 interface TriggerOptions {
   /** Whether to invoke the agent that the event names, and then create a webhook for later events of that agent. */
   readonly isFollowed?: boolean;
-  /** Whether to create a webhook of `agent.*` for the event's agent. Later deployment events must not reach it. */
-  readonly isHeard?: boolean;
+  /**
+   * Whether to create a webhook of `agent.*` for the agent that the event names. The webhook must not receive later
+   * deployment events.
+   */
+  readonly createsAgentWebhook?: boolean;
   readonly readsHealth?: boolean;
   /** Probes that trigger other events and run before this one. Without them, the target may have nothing to change. */
   readonly after?: readonly Probe[];
@@ -61,18 +64,18 @@ const sameAgentWebhook = { name: "deployed-agent", events: ["agent.*"], since: "
 const triggerProbe = (
   event: TriggeredEvent["event"],
   what: string,
-  { isFollowed, isHeard, readsHealth, after = [] }: TriggerOptions = {},
+  { isFollowed, createsAgentWebhook, readsHealth, after = [] }: TriggerOptions = {},
 ) => {
   const trigger = `triggers.${event}` as const;
   return probe(
     `a deployment ${what}, and webhooks are awaited`,
     {
       needs: ["receiver", trigger],
-      requests: (target) => (isFollowed ? 2 : isHeard && !hasFewRequests(target) ? 1 : 0),
+      requests: (target) => (isFollowed ? 2 : createsAgentWebhook && !hasFewRequests(target) ? 1 : 0),
       stage: "exclusive",
       after,
       ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
-      ...(isHeard ? { creates: { webhooks: 1 }, createsFew: {} } : {}),
+      ...(createsAgentWebhook ? { creates: { webhooks: 1 }, createsFew: {} } : {}),
     },
     async ({ client, given, target, time, recorder, outages }): Promise<TriggeredEvent> => {
       if (outages.count() > 0 && !hasWebhooks(recorder))
@@ -92,8 +95,8 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // Without a test clock, deliveries of the main agent are still retried, and events of another invoke would mix
-      // with them.
+      // Without a test clock, the failing deliveries of the main agent are still being retried. Events of another
+      // invoke would mix with them.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
@@ -106,7 +109,7 @@ const triggerProbe = (
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent });
       }
       const sameAgent =
-        isHeard && named !== null && named !== agentIdOf({ target }) && !hasFewRequests(target)
+        createsAgentWebhook && named !== null && named !== agentIdOf({ target }) && !hasFewRequests(target)
           ? requestedWebhookOf(await createWebhook(client, given.receiver, { ...sameAgentWebhook, agent: named }))
           : null;
       return { event, failure, deliveries, sameAgent, health };
@@ -180,7 +183,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
-const created = triggerProbe("deployment.created", "is created", { isHeard: true });
+const created = triggerProbe("deployment.created", "is created", { createsAgentWebhook: true });
 const updated = triggerProbe("deployment.updated", "is updated", { isFollowed: true });
 const healthChanged = triggerProbe("deployment.health_changed", "changes its health", { readsHealth: true });
 /** Runs after `created`: a target may be able to remove only the deployment that this probe created. */
@@ -215,7 +218,10 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
   return receiverOverflowExcuse(all, [sameAgent]) ?? holds();
 }
 
-/** Judges that the agent's health changes to the status of `deployment.health_changed`, unless it changed otherwise. */
+/**
+ * Judges that the agent's health has the status that `deployment.health_changed` reports. Also holds if the health
+ * changed to another status.
+ */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);
   if (health === undefined || health === null || told === undefined)

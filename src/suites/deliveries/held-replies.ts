@@ -31,7 +31,7 @@ export async function replyAfter(
   const clockMs = time.maxClockOffsetMs();
   address.release();
   await advancing;
-  // The reply must reach the sender before the test clock advances again.
+  // Gives the reply time to reach the sender before the test clock advances again.
   await awaitUnexpected(time);
   const reply = address.deliveries()[0]?.reply;
   const repliedMs = reply?.kind === "answered" ? reply.endMs : time.now();
@@ -57,7 +57,10 @@ const delayResolutionMs = 10;
 /** Maximum real time of an advance before the reply. Some targets end an advance only when deliveries have replies. */
 const blockedAdvanceMs = 500;
 
-/** Waits until the sender has given up these deliveries: some senders send nothing else before. Takes real time. */
+/**
+ * Waits in real time until the sender's timeout has closed these unanswered deliveries. Some senders deliver nothing
+ * else before.
+ */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
   const untilMs = performance.now() + maxMs;

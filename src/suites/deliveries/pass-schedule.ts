@@ -45,7 +45,7 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether retries are awaited. None can follow if the first deliveries have not arrived. */
+  /** Whether the probe waits for retries. If the first deliveries have not arrived, no retry can follow. */
   readonly isAwaited: boolean;
   readonly failingHooks: readonly Hook[];
 }
@@ -100,8 +100,8 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
 }
 
 /**
- * Waits in real time until an address has this many deliveries. Counts steps, because a long step on a busy machine may
- * have stopped the sender as well.
+ * Waits in real time until an address has `count` deliveries. Counts steps instead of time: if a busy machine lengthens
+ * a step, the sender may have stood still as well.
  */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
@@ -111,7 +111,10 @@ async function awaitArrivals(address: Hook, count: number, realMs: number): Prom
 
 const arrivalStepMs = 20;
 
-/** Returns the real time to wait for an attempt that is overdue by the test clock. The sender may poll its queue. */
+/**
+ * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. A sender that polls its
+ * queue is late.
+ */
 function overdueMs(time: RunClock): number {
   if (time.settleMs === 0) return deliveryTimeoutMs(time);
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
@@ -127,8 +130,8 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
 }
 
 /**
- * Whether the sender retries in real time, or a retry was due in real time as well. If no retry has followed the test
- * clock, waits for one in real time, unless the target file promises that agents follow the clock.
+ * Whether the sender times its retries by the real clock. If the retries so far do not show it, waits in real time for
+ * the next one. Does not wait if the target file promises that agents follow the test clock.
  */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -159,7 +162,7 @@ interface DelayBases {
   readonly previous: number;
 }
 
-/** Returns the clock offsets from which the next delay may count. */
+/** Returns the clock offsets of the attempts from which the next retry delay may be counted. */
 const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
@@ -185,8 +188,8 @@ const timerLagMs = 1000;
 /** Real time to wait for a due attempt, as a multiple of `settleMs`. */
 const dueSettles = 4;
 /**
- * Real time to wait after an advance of the test clock to an instant at which no attempt is due, as a multiple of the
- * longest real time that a due attempt took to arrive.
+ * Real time to wait after an advance if no attempt is due then, as a multiple of the longest real delay of an earlier
+ * attempt.
  */
 const queueTimeFactor = 3;
 

@@ -129,7 +129,7 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** Maximum wait for a reply that certainly arrives within the documented timeout. */
+/** Longest delay of a reply that certainly arrives within the documented timeout. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
@@ -188,7 +188,7 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** The comparisons of the attempts with each reading of the schedule, the best match first. */
+  /** How well the attempts match each reading of the schedule, the best match first. */
   readonly explanations: readonly ScheduleMatch[];
 }
 

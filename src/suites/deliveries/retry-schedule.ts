@@ -33,7 +33,9 @@ export interface ScheduleMatch {
   readonly fitting: number;
   /** `stopped`: the next attempt is overdue. `off`: it came at another time. `goes on`: more follow than scheduled. */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** Span in which the schedule expects the first attempt that disagrees. `null` if all attempts agree. */
+  /**
+   * When the schedule expects the first attempt that came at another time or is missing. `null` if all attempts fit.
+   */
   readonly expected: TimeSpan | null;
 }
 
@@ -45,10 +47,16 @@ export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, to
 
 /** Longest pause between two attempts in any reading, with tolerance. After a longer one, the sender has finished. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
-/** Time after the first attempt, with the sender's timeout, within which every reading expects a retry. */
+/**
+ * Time after the first attempt by which a retry must have come, even by the most lenient reading. Includes the sender's
+ * timeout.
+ */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/** The maximum time of each later retry after the first attempt, and then the end of the pause after the last retry. */
+/**
+ * For each retry after the first, the maximum time since the first attempt. The last number is the end of the pause
+ * after the last retry.
+ */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );

@@ -14,13 +14,13 @@ export interface ProbeEntry {
 
 /** Deliveries to a receiver that goes on listening after a run. Times are milliseconds since the start of the run. */
 export interface WatchedDeliveries {
-  /** All deliveries, including those of the run. */
+  /** All deliveries, including those that arrived during the run. */
   readonly deliveries: readonly Delivery[];
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The attempts that the watch after a run still waits for. Times are milliseconds since the start of the run. */
+/** Result of looking for attempts to wait for after a run. Times are milliseconds since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another attempt is due by some reading of the schedule. */

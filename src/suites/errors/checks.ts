@@ -186,8 +186,8 @@ const longestWindowSeconds = 3600;
 const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at`, if present: near the end of `retry_after`, a window's possible end, or the reset in the headers.
- * Without a time zone or the target's clock, judges only the format.
+ * Judges `reset_at`, if present. It must agree with `retry_after`, with the reset headers, or with a possible end of a
+ * window. Without a time zone or the target's clock, judges only the format.
  */
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");

@@ -168,8 +168,8 @@ export interface RoundFall {
 }
 
 /**
- * Returns how far `Remaining` fell during a round. `null` if the target refused an invoke, or a response does not
- * report `Remaining` of the same window.
+ * Returns how far `Remaining` fell during a round of concurrent invokes. `null` if the target refused an invoke, or if
+ * a response does not report `Remaining` of the same window.
  */
 export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));

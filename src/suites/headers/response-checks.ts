@@ -138,7 +138,7 @@ const unlessClockAdvanced =
     return typeof judge({ ...subject, sample: widen(sample, advancedMs) }) === "string" ? mismatch : undefined;
   };
 
-/** Returns a sample whose `Reset-After` is earlier by the advance of the clock. */
+/** Returns a sample whose `Reset-After` is smaller by the time that the test clock advanced. */
 const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
   ...sample,
   resetAfter: sample.resetAfter === null ? null : sample.resetAfter - advancedMs / 1000,

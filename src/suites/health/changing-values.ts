@@ -99,7 +99,9 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/** Minimum number of pairs that prove a wrong unit. One alone may miss an advance of the test clock. */
+/**
+ * Minimum number of pairs of responses that prove a wrong unit. A single pair may miss an advance of the test clock.
+ */
 const minPairs = 2;
 /** Bounds of the rate per second of an uptime in milliseconds. In seconds, the rate would be 1. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
@@ -184,7 +186,10 @@ interface MixedUnits {
   readonly inMilliseconds: readonly Start[];
 }
 
-/** Finds responses in milliseconds among others in seconds that give the same start. Replicas have different starts. */
+/**
+ * Finds responses of one agent that give the same start time, some if `uptime` is in seconds, others if it is in
+ * milliseconds. Responses of another replica give another start time.
+ */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);
   for (const { bySecondsMs: startMs } of starts) {

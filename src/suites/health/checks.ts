@@ -61,7 +61,9 @@ const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 /** Statuses that mean trouble, but perhaps no failure. The document has `slow` as an example, so it is left out. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** Finds the first check with a matching status, as `name: status`; `null` if none matches. */
+/**
+ * Finds the first entry of `checks` in a health report whose status matches, as `name: status`. `null` if none matches.
+ */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [

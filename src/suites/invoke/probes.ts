@@ -18,11 +18,11 @@ export interface TimedExchange {
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the user named the agent. If not, the run found the agent in the list. */
+  /** Whether the user named the agent, and so promised that it answers. If not, the run found the agent in the list. */
   readonly promised: boolean;
 }
 
-/** A query that an agent which repeats it must cut off to respect {@link fewTokens}. */
+/** A query of more than {@link fewTokens} words. An agent that repeats it must cut it off to respect that limit. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 

@@ -62,7 +62,10 @@ function namesIn(read: Exchange): string[] {
 const exchangeWith = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | null =>
   requests.find((request) => request.endpoint === endpoint)?.exchange ?? null;
 
-/** Returns the endpoints that accept an expired key. That they accept the temporary key, too, is the same defect. */
+/**
+ * Returns the endpoints that accept an expired key. If they also accept the temporary key after its expiry, that is the
+ * same defect.
+ */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges

@@ -19,8 +19,8 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// This file tests ways around the restriction of a key: a response that was cached for another key, the deliveries of
-// another agent, and a signature.
+// This file tests whether a restricted key can get around its restriction: by a response that was cached for another
+// key, by the deliveries of another agent, or by a signature.
 
 const since = "1.2";
 
@@ -153,7 +153,7 @@ export const otherAddressKeySigned = probe(
   async (context) => ({ signed: await sendSigned(context, context.given["keys.elsewhere"], "GET", "/usage") }),
 );
 
-/** Checks of ways around the restriction of a key. */
+/** Checks that a restricted key cannot get around its restriction. */
 export const indirectUseChecks: readonly Check[] = [
   check(
     "AUTH-4",

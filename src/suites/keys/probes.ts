@@ -60,7 +60,10 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** Extra wait after the key's life. Its issuance or the server's clock may be a little late. */
+/**
+ * Extra wait after the key's expiry time, because the key may have been issued a little late, or the server's clock may
+ * be slow.
+ */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
@@ -96,7 +99,9 @@ async function requestAfterExpiry(
  */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
-/** Uses the key in the middle of its life. A server that extends the life with each use then accepts it too long. */
+/**
+ * Uses the key halfway to its expiry. A server that extends a key's life with each use then accepts the key too long.
+ */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;

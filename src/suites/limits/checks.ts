@@ -47,7 +47,10 @@ import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
-/** Returns the side on which a tier's limit is broken, or `null` if a limiter of the document explains the history. */
+/**
+ * Judges a key's history against its tier's limit. `null` if a legal limiter explains the history; otherwise, `side`
+ * says whether the target admits too many or too few requests.
+ */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };

@@ -15,9 +15,12 @@ import { countedReadOf } from "./key-history.ts";
 const repeatCount = 3;
 /** Endpoints with a status that this probe skips, because other probes repeat these requests anyway. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
-/** Maximum number of pairs of endpoint and status. On a real clock, each request may have to wait for a window. */
+/**
+ * Maximum number of measured kinds of request; a kind is an endpoint with a status. Fewer on a real clock, because each
+ * request may have to wait for a window.
+ */
 const maxKinds = { clock: 14, real: 5 } as const;
-/** Maximum length, in characters, of the body of a request that is sent again. */
+/** Maximum body length, in characters, of a request that this probe sends again. */
 const maxBodyLength = 1000;
 
 const maxKindsOf = (target: Target): number => {

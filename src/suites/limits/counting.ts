@@ -60,7 +60,7 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // If the target rejects `chunk_size`, streams without it are sent below. Another clause judges that rejection.
+      // A rejected `chunk_size` is judged by another clause. The loop below then sends streams without it.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -174,7 +174,9 @@ function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | 
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that requests between two invokes did not count: `Remaining` falls by at most 1. */
+/**
+ * Judges that the requests between two invokes did not count: `Remaining` falls by at most 1, for the second invoke.
+ */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = unprovenUnlessAdmitted(from, to);
   if (missing !== null) return missing;

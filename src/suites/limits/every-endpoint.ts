@@ -39,7 +39,10 @@ const minWindows = 2;
 /** The admissions are a breach if it is less probable than this that the limiter gave back a request for each. */
 const maxChance = 1e-4;
 
-/** Groups the late requests by key and used-up limit. Leaves out groups with too few refusals, and sorts each. */
+/**
+ * Groups the requests that were sent after a limit was used up, by key and limit, in the order of sending. Leaves out
+ * groups with too few refusals.
+ */
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
   const late = all.exchanges.flatMap((exchange): LateRequest[] => {
     const endpoint = endpointOf(exchange, all);
@@ -130,7 +133,7 @@ const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
 
 /**
  * Returns the traits that all admitted requests have and no refused one has. Empty unless all admitted requests are to
- * one endpoint that also refused some: then the limiter does not exempt the whole endpoint.
+ * one endpoint, which also refused some: otherwise the limiter may exempt a whole endpoint.
  */
 function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   const admitted = late.filter(({ sample }) => isAdmitted(sample));

@@ -46,7 +46,7 @@ export interface ExhaustOptions {
   readonly max: number;
   /** Number of requests that the limiter should admit. {@link exhaustAllowance} retries an earlier refusal. */
   readonly expected: number;
-  /** Number of requests among `expected` that the run may have sent already. */
+  /** Number of the `expected` requests that the run may have sent before. */
   readonly alreadySent?: number;
   /**
    * Number of admitted requests from which {@link exhaustAllowance} no longer retries a refusal with `Remaining: 0`.
@@ -110,7 +110,7 @@ export async function sendUntilRefused(
  * released the slots of all earlier requests, so a slot cannot be the cause of the refusal.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
-/** Maximum number of refusals to retry. */
+/** Maximum number of refusals that are retried in one burst. */
 const maxRetriedRefusals = 12;
 
 /** Result of sending requests until the limiter refuses one and all its retries. */
@@ -157,8 +157,8 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // GET requests may have a limit of their own, which caused the refusal. All requests after it are therefore
-    // invokes.
+    // After a refusal, sends only invokes: GET requests may have a limit of their own, which may have caused the
+    // refusal.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -196,11 +196,11 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
 /**
- * Sends requests to endpoints other than invoke while a key's limit is used up. The checks that read every response
- * then also judge these refusals.
+ * Sends requests to endpoints other than invoke while a key's limit is used up. Checks that judge every response of the
+ * run then judge these refusals, too.
  *
  * @param isThorough whether to request all endpoints, or only stream and list
- * @returns the exchange of the stream request; the limit covers it as it covers an invoke, so the target must refuse it
+ * @returns the exchange of the stream request, which the target must refuse like an invoke
  */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
@@ -229,7 +229,8 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 
 /**
  * Waits for the next window, unless the key's current window has enough requests left and lasts at least 5 more
- * seconds. The requests of a probe then lie in one window, so their headers can be compared.
+ * seconds. Then all `requests` are sent in one window, so that their headers can be compared.
+ *
  * @throws {WaitRefused} if the run may not wait that long
  */
 export async function ensureAllowance(

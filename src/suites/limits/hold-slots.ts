@@ -52,10 +52,10 @@ export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots of a key. If the target refuses some of the requests, tries again after a pause.
+ * Holds all slots of a key. If the target refuses some of the requests, tries again after a pause. If responses are
+ * slow and an extra request was admitted, holds the slots once more, with longer real pauses. The test clock may have
+ * ended the agents before their responses arrived.
  *
- * When the run advances the test clock, agents may end before a response in transit arrives. If responses are slow and
- * an extra request was admitted, that may be why. The slots are then held once more, with longer real pauses.
  * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
  * @param heldOf returns the requests of a result that must hold slots
  */

@@ -33,7 +33,9 @@ export interface HourExhausted extends RunKeyHistory {
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /** A health response from while the hour's limit was used up. `null` if the limit was not used up. */
+  /**
+   * Response to a health request that was sent while the hour's limit was used up. `null` if the limit was not used up.
+   */
   readonly health: Exchange | null;
   /** A stream that was requested while the hour was used up, and an invoke after it if the stream was admitted. */
   readonly stream: Exchange | null;

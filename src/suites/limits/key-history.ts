@@ -71,7 +71,7 @@ export function keyHistoryOf(
   { target, recorder, discovery, idleSinceMs, requirements = firstRequirements }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
-  // Whether the request ended just before the wait began, so that the server may still hold its concurrency slot.
+  // Whether the request ended just before `idleSinceMs`, so that the server may still hold its concurrency slot.
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
@@ -99,7 +99,10 @@ export interface KeyHistoryContext {
   readonly recorder: Recorder;
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
-  /** The requirement set to judge by. Default: 1.0. Requests of later sets may or may not have counted. */
+  /**
+   * The requirement set to judge by. Default: 1.0. Requests that only later sets have are left out of the history,
+   * because it is unknown whether they counted.
+   */
   readonly requirements?: RequirementSet;
 }
 
@@ -179,8 +182,8 @@ function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether it is unknown if the limiter counted a request. The document does not say whether GET requests count or may
- * be refused. A GET certainly counted if its kind is known to count and its `Remaining` is above 0.
+ * Whether the limiter may or may not have counted a request. The document leaves open whether GET requests count. A GET
+ * certainly counted if its kind is known to count and its `Remaining` is above 0.
  */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
@@ -198,8 +201,8 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
 }
 
 /**
- * Returns the kind of GET request that a burst can send instead of invokes, so that fewer agents run. If `Remaining`
- * does not show whether GET requests count, compares the run's usage responses. `null` if no kind is proved to count.
+ * Returns the kind of GET request that a burst can send instead of invokes, so that fewer agents run. `null` if no kind
+ * is proved to count. The proof is a fall of `Remaining`, or else of the usage responses' `requests.used`.
  */
 export function burstReadOf({
   discovery,
@@ -239,7 +242,10 @@ function addsToUsage(exchanges: readonly Exchange[]): boolean {
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
-/** Returns the kind of GET request that counts, from the field `countedRead` or, in older evidence, `readsCount`. */
+/**
+ * Returns the kind of GET request that counts like an invoke. Older evidence has it as `readsCount` instead of
+ * `countedRead`.
+ */
 export const countedReadIn = ({
   countedRead,
   readsCount,

@@ -31,7 +31,10 @@ const minControls = 3;
 const maxControlDistanceMs = 15_000;
 /** Minimum duration of a control, as a share of the charge's: in less time, a window gives back less. */
 const minControlSpan = 0.7;
-/** Wrong costs are a breach if it is less probable than this that the limiter gave back a request at each. */
+/**
+ * Maximum probability of an innocent explanation: that the limiter gave back a request at each of the wrong costs.
+ * Below it, they are a breach.
+ */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -94,8 +97,8 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a control may cost too much for the same reason as the charge. It may if both have the same endpoint or the
- * same trait, such as a parameter. It may also if a request of the charge's kind is next to the control.
+ * Whether a control may cost too much for the same reason as the charge: they have the same endpoint or the same trait
+ * (such as a parameter), or a request of the charge's kind is next to the control.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||

@@ -21,8 +21,8 @@ interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
   /**
-   * Names of the groups to which the request belongs. One has all requests of its kind; the others have those with the
-   * same agent, parameter name or key. A fault may affect just one group.
+   * Names of the request's groups: all requests of its kind, and those that also have the same agent, parameter name or
+   * key. A fault may affect just one group.
    */
   readonly groups: readonly string[];
   /** Names of groups with the same value of a parameter, text or page. Only costs too high are judged in these. */
@@ -101,7 +101,7 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   };
 }
 
-/** Returns the endpoint of a request in a burst, of which the run records only the sample. */
+/** Returns the endpoint of a sample. Bursts record only samples, without the full exchange. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
 /** Properties that may change a cost: agents and names of parameters (`traits`), parameters with values (`values`). */
@@ -198,7 +198,7 @@ const commonGroups = ([one, other]: Pair): Pick<LedgerEntry, "groups" | "valueGr
 const isAlike = (one: LedgerEntry, other: LedgerEntry): boolean =>
   one.groups.join() === other.groups.join() && one.valueGroups.join() === other.valueGroups.join();
 
-/** Splits a series into sequences of consecutive requests with the same groups. */
+/** Splits a series into runs of consecutive requests that belong to the same groups. */
 function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   const runs: LedgerEntry[][] = [];
   for (const entry of series) {

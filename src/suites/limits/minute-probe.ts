@@ -60,7 +60,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly retried: TimedRetry | null;
   /** Result of invokes with another key of the same tier while the target refused the first key. */
   readonly twin: SiblingKeyResult;
-  /** A `GET /usage` after a burst in which the target refused no request; otherwise `null`. */
+  /** Response to `GET /usage`, sent if the target refused no request of the burst; otherwise `null`. */
   readonly other: Exchange | null;
 }
 
@@ -153,8 +153,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
 }
 
 /**
- * Uses up the minute's limit for the first time. With a test clock, starts near the end of a window, or for a small
- * limit sends two whole bursts before.
+ * Uses up the minute's limit for the first time. With a test clock, first sends two whole bursts if the limit is small,
+ * then starts near the end of a window.
  */
 async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
   const { limits, time } = sender;
@@ -211,7 +211,10 @@ const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
   expected: limits.perMinute,
 });
 
-/** Returns how many admitted requests of the key may still count in the minute, but at most the limit minus one. */
+/**
+ * Returns how many admitted requests of the key may still count in the current minute. At most the limit minus one, so
+ * that at least one more request is expected to be admitted.
+ */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
@@ -286,7 +289,7 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Distance between two bursts within the minute. It is too large for a window's boundary in both. */
+/** Distance between two bursts within the minute. A fixed window's boundary can lie in only one of the bursts. */
 const secondBurstOffsetMs = 23_000;
 
 /**

@@ -24,7 +24,7 @@ export interface QuotaCall {
 export interface QuotaExhausted {
   /** Reads of usage: before the first invoke, after each that did not report its tokens, and at the end. */
   readonly readings: readonly Exchange[];
-  /** Monthly token quota of the key. `null` if the target file, the tier and usage all lack it. */
+  /** Monthly token quota of the key. `null` if neither the target file, the tier nor a usage response states it. */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
   /**
@@ -132,8 +132,8 @@ const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boole
   quota !== null && usedBefore >= quota;
 
 /**
- * Returns the last invoke if the target refused it for tokens, else `null`. A refusal is for tokens if the quota had
- * been reached, or the window had requests left.
+ * Returns the last invoke if the target refused it because the month's tokens were used up, else `null`. Two facts show
+ * this reason: the token quota had been reached, or the rate window had requests left.
  */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
@@ -145,7 +145,7 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
 /** Whether a response may be a refusal for used-up tokens. The document names no status for it (LIM-20). */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
-/** Whether usage counted more tokens than the responses reported. False if some response reports none. */
+/** Whether usage counted more tokens than the responses reported. False if a successful response reports no tokens. */
 function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
   const calls = [...turns, ...(streamed?.streams ?? [])];

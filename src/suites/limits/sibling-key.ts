@@ -32,9 +32,8 @@ export type SiblingKeyResult =
     };
 
 /**
- * Invokes an agent with the sibling key, to show that the target admits this key. Returns `null` without a request if
- * the key was unused, or with a test clock. On a faulty target, the request would use up an allowance that both keys
- * share.
+ * Invokes an agent with the sibling key, to show that the target admits this key. Returns `null` without a request for
+ * an unused key or a test clock: a faulty target may share one allowance among both keys.
  */
 export async function sendSiblingControl({
   client,

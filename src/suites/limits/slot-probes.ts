@@ -24,7 +24,7 @@ import {
 
 /** Minimum real pause until all requests have reached the server. Opening a connection takes several round trips. */
 const minArrivalMs = 10;
-/** Maximum real pause until all requests have reached the server. */
+/** Maximum real pause for all requests to reach the server. */
 const maxArrivalMs = 500;
 /** The real pause as a multiple of the time that a health request takes. */
 const roundTrips = 4;
@@ -101,8 +101,8 @@ export const slotsHeld = tierProbe(
 );
 
 /**
- * Holds all slots of a key with slow invokes. Meanwhile sends one more, an invoke with the sibling key, a batch, a
- * health request, and as many of the requests `elsewhere` as the minute has room for.
+ * Holds all slots of a key with slow invokes. Meanwhile sends one slow invoke more, an invoke with the sibling key, a
+ * batch and a health request. Also sends as many of the requests in `elsewhere` as the minute has room for.
  */
 async function holdWithSlowInvokes(
   context: SlotContext,

@@ -16,7 +16,10 @@ import { continuesAfter, judgeReleased } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
-/** All requests of a key that got a 429, or of which more were admitted in a minute than its tier publishes. */
+/**
+ * A key that got a 429, or with which more requests were admitted in a minute than its tier publishes, with all its
+ * requests.
+ */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;

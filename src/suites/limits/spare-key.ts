@@ -15,7 +15,10 @@ import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** A third key of the tier, whose requests must not count for the spare key. `null` if there is none. */
+  /**
+   * Another key of the same tier, neither main nor spare. Its requests must not lower the spare key's `Remaining`.
+   * `null` if the target file has none.
+   */
   readonly partner: TargetKey | null;
 }
 
@@ -38,15 +41,16 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/**
- * Returns the keys that a probe of the spare key uses: the spare key and its partner. Empty if there is no spare key.
- */
+/** Returns the spare key and its partner, which the probes of the spare key use. Empty if there is no spare key. */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
 }
 
-/** Number of requests with the partner key. If both keys are counted together, `Remaining` falls by these, too. */
+/**
+ * Number of requests with the partner key. On a target that counts both keys together, they also lower the spare key's
+ * `Remaining`.
+ */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;

@@ -27,7 +27,7 @@ import { requireEndpoint } from "./timed-retry.ts";
 /** Failing streams in a row, more than the key has slots. A server that keeps their slots refuses the last ones. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
-  /** The streams. If one got 429, the probe stopped there. */
+  /** The failing streams in the order of sending. The probe stops after a 429. */
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }

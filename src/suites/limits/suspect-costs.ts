@@ -12,7 +12,7 @@ import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
 /** Watches how far each request of a probe lowers `Remaining`, and repeats requests that seem to cost too much. */
 interface CostWatcher {
-  /** Records a request of a key. `again` sends that request again. */
+  /** Notes a request of a key and compares it with the key's previous request. `again` sends the request again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
   /** Repeats the requests that seemed to cost too much. A single high cost may be another client's. */
   readonly repeatSuspects: () => Promise<void>;
@@ -28,7 +28,7 @@ const maxSuspects = 4;
 /** How often to repeat a request that seems to cost too much. */
 const repeatCount = 3;
 
-/** Creates the watcher for a probe that sends requests in a row. Does nothing without a test clock. */
+/** Creates a watcher, which compares each request with the key's previous one. Does nothing without a test clock. */
 export function createCostWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();

@@ -13,8 +13,8 @@ const maxRepeatedAllowance = 200;
 const maxInvoked = { minute: 50, hour: 100 } as const;
 
 /**
- * Whether a probe uses up a limit twice, to measure the length of its window. If no GET request is known to count, that
- * would run too many agents.
+ * Whether to use up a limit twice, to measure the length of its window. Not if only invokes are known to count, because
+ * that would run too many agents.
  */
 export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
   countedRead !== null && limit <= maxRepeatedAllowance;
@@ -44,7 +44,7 @@ const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 /** How many times a small minute's limit is used up with a test clock: in two bursts, and in the windows after them. */
 const burstsOfSmallMinute = 4;
 
-/** Returns the cost of using up the minute's limit of a tier. */
+/** Returns how many requests and agent executions it takes to use up a tier's limit per minute. */
 export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
   const inBurst = perMinute + (burst ?? 0);
   if (clock === null) return { requests: inBurst + requestsBeyond.realClock, executions: 8 };
@@ -86,16 +86,19 @@ interface TierProgress {
   result: LimitResult | null;
 }
 
-/** The results of the tiers whose limits the probes of a run use up, by the recorder of the run. */
+/** For each run, the progress of the tiers whose limits its probes use up. */
 const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>();
 
-/** Access to the results of all tiers in this run whose limit is smaller than that of the tier under test. */
+/** Access to the results of all tiers in this run that have a smaller limit than the tier under test. */
 export interface SmallerTiers {
   /** Sets the result of the tier under test. Later calls change nothing. */
   readonly report: (result: LimitResult) => void;
   /** Whether this value is true in the result of some smaller tier so far. */
   readonly some: (result: keyof LimitResult) => boolean;
-  /** Advances the test clock until each smaller tier has a result. Does nothing without a test clock. */
+  /**
+   * Waits until each smaller tier has a result, and advances the test clock meanwhile. Does nothing without a test
+   * clock.
+   */
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
@@ -137,5 +140,5 @@ export async function runAmongTiers<T>(
   }
 }
 
-/** Number of requests that a tier sends beyond its limit before it waits for the results of smaller tiers. */
+/** Number of requests that a probe sends beyond its tier's limit before it waits for the results of smaller tiers. */
 export const maxBeyondLimit = 5;

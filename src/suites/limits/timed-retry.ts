@@ -34,8 +34,9 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /**
- * Skips a probe if the target seems to lack an endpoint, judging by the run's requests. More requests would show
- * nothing about limits.
+ * Skips a probe if the target seems to lack an endpoint, judging by the run's earlier requests. Without the endpoint,
+ * the probe would show nothing about limits.
+ *
  * @throws {SkipError} if some request got 404 or 405, and all others got one of `missingStatuses`
  */
 export function requireEndpoint(
@@ -117,8 +118,8 @@ export async function retryWhenDue(
 }
 
 /**
- * Returns a wait, made longer if it would end just before the reset of the minute that a refusal reports. Headers are
- * rounded to seconds, so `Remaining` shows nothing about a request right before a reset.
+ * Returns `waitMs`, or a longer wait if `waitMs` would end just before the reset of the minute that a refusal reports.
+ * Headers are rounded to seconds, so `Remaining` shows nothing about a request right before a reset.
  */
 export function pastNearReset(
   waitMs: number,
@@ -134,7 +135,7 @@ export function pastNearReset(
   return leftMs <= nearResetMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** Maximum time that a burst may take. It does not fit into a window with less time left. */
+/** Maximum duration of a burst. If less time is left until the reset, the burst waits for the next window. */
 const nearResetMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>

@@ -114,8 +114,8 @@ export const timedOutInvokesCheck = check(
 );
 
 /**
- * An invoke of an agent that takes longer than the default timeout. The duration has two bounds, in milliseconds: they
- * differ if the test clock advanced, or if it is unknown whether agents use the test clock.
+ * An invoke of an agent that takes longer than the default timeout. Its duration in milliseconds has two bounds. They
+ * differ if the test clock advanced, or if it is unknown whether agents use that clock.
  */
 interface OverdueInvoke {
   readonly exchange: Exchange;
@@ -124,11 +124,11 @@ interface OverdueInvoke {
 }
 
 const defaultTimeoutSeconds = 30;
-/** Minimum time until a timeout that is not too short. The tolerance is 10 %, as for retries. */
+/** Minimum duration that counts as a timeout of 30 seconds. The tolerance is 10 %, as for retries. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
 /** Time from which a timeout is too long. Up to this time, a cold start or a queue may explain the duration. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
-/** Maximum duration that an execution may report if the default timeout ended it. */
+/** Maximum execution time that a response may report if the default timeout ended the execution. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 /** How long to wait for a response. */

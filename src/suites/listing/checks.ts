@@ -62,7 +62,10 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
-/** Returns all lists as cases. `isOpen` says whether the document leaves the content open. */
+/**
+ * Returns every list response as a case. `isOpen` means that the page lies past the end, where the document leaves the
+ * content open.
+ */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));

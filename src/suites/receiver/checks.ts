@@ -68,7 +68,7 @@ const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
 const observeReplies = afterControl(({ tried }: Tried) => observed([tried].flat().map(describe).join("; ")));
 
 /** Describes how often each outcome occurred among concurrent deliveries: `20 of 20: 200`. */
-function countOutcomes(sent: SentDeliveries): string {
+function describeOutcomes(sent: SentDeliveries): string {
   const counts = Map.groupBy(sent, ({ exchange }) => outcomeOf(exchange));
   return [...counts].map(([outcome, { length }]) => `${length} of ${sent.length}: ${outcome}`).join("; ");
 }
@@ -117,6 +117,6 @@ export const receiverSuite: Suite = suite("Receiving deliveries", [
   observe(
     "RCV-15",
     { control, tried: manyDelivered },
-    afterControl(({ tried }: { readonly tried: SentDeliveries }) => observed(countOutcomes(tried))),
+    afterControl(({ tried }: { readonly tried: SentDeliveries }) => observed(describeOutcomes(tried))),
   ),
 ]);

@@ -83,7 +83,7 @@ export interface RecordingContents {
   readonly eventTimes: boolean;
   /** Whether the recording shows which requests had the same key. */
   readonly keys: boolean;
-  /** Whether the recording shows the recorder's time of day. */
+  /** Whether the recording has dates and times of day, not only durations. */
   readonly clock: boolean;
 }
 
@@ -193,7 +193,10 @@ class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }
 
-/** Judges by a check although some probes did not run. The finding is `unproven` only if it reads their evidence. */
+/**
+ * Calls a check's judge although some probes did not run. Returns `unproven` if the judge reads the evidence of such a
+ * probe.
+ */
 function judgeWithout(
   names: readonly string[],
   judge: (missing: object) => Finding | Observation,
@@ -221,7 +224,9 @@ const withoutSecret = (original: Check): Check =>
     ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
     : original;
 
-/** The suites of a client whose requests passed a recording proxy. It may send wrong requests on purpose. */
+/**
+ * The suites for a client whose requests passed a recording proxy. Such a client may send wrong requests on purpose.
+ */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
   title,
   checks: checks.map(withoutSecret),

@@ -29,7 +29,10 @@ const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhook
 const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
-/** Returns the finding if no pair has both fields. `inapplicable` if there are pairs, because the field is optional. */
+/**
+ * Returns the finding if no pair has the field in both messages. `inapplicable` if there are pairs, because the field
+ * is optional.
+ */
 const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
@@ -205,7 +208,9 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/** Bounds of the quotient of the delivered duration and the one in `done` if the delivered one is in milliseconds. */
+/**
+ * Bounds of the delivered duration divided by the one in `done`. Between them, the delivered one is in milliseconds.
+ */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
 /** Maximum distance of the quotient from 1000 if the stream may have taken as many seconds as delivered. */
 const maxFactorError = 0.001;
@@ -234,8 +239,8 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
 }
 
 /**
- * Returns a mismatch if the delivered duration of a short stream is in milliseconds. `HOOK-42/execution_time` allows a
- * second more than the stream took, for rounding.
+ * Returns a mismatch if the delivered duration of a short stream is in milliseconds instead of seconds.
+ * `HOOK-42/execution_time` cannot notice this, because it allows an extra second for rounding.
  */
 function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
   const { first, second, tookMs, delivered, done, mayBeRounded } = times;

@@ -74,7 +74,7 @@ function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): st
   return others.length === 0 ? first : undefined;
 }
 
-/** Returns a map from each value to its exchange. Leaves out values that several exchanges have. */
+/** Returns a map from each value to the exchange that has it. Leaves out values that several exchanges have. */
 function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
   const groups = Map.groupBy(
     exchanges.filter((each) => valueOf(each) !== undefined),

@@ -15,7 +15,7 @@ export interface ComparedPair {
 
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly as?: string;
-  /** Default: 1.1, which added these checks. */
+  /** The requirement set since which the check counts. Default: 1.1. */
   readonly since?: RequirementSet;
   /** Additional probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
@@ -30,7 +30,10 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
 /** The row of the coverage table that counts compared pairs. */
 const comparedPairs = "pairs compared";
 
-/** Creates a check that compares two messages: every pair in the run, whichever probe caused them. */
+/**
+ * Creates a check that compares two messages. Judges every pair of such messages in the run, whichever probe caused
+ * them.
+ */
 export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,

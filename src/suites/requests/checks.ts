@@ -66,10 +66,16 @@ const isDeclaredAsJson = ({ request }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Accept").some((value) => value.includes("text/event-stream"));
 
-/** Location of an endpoint's fields. `elsewhere` is not a published shape; `null`: they were not found. */
+/**
+ * Part of a response body in which the endpoint's fields were found. `elsewhere` is outside both published shapes. `null`
+ * means that they were not found.
+ */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
-/** Endpoints whose shape the document leaves open. Each function says whether a value has the endpoint's fields. */
+/**
+ * Endpoints for which the document does not say which shape they use. Each function says whether a value has the
+ * endpoint's fields.
+ */
 const ownFields = {
   list: (value: unknown): boolean =>
     isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),

@@ -13,7 +13,10 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** Responses to unusual spellings of one invoke: all together, and if that failed, none (`plain`) and each alone. */
+/**
+ * Responses to an invoke with unusual spellings. `together` has all spellings. If it failed, `plain` has none, and
+ * `apart` has one spelling in each invoke.
+ */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;

@@ -126,7 +126,9 @@ export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): bool
 
 const isErrorStatus = (exchange: Exchange): boolean => errorStatuses.includes(statusOf(exchange) ?? 0);
 
-/** Whether the document specifies a response: it specifies the request, or the response rejects malformed JSON. */
+/**
+ * Whether the document says how to answer: it specifies the request, or the endpoint rejects a body declared as JSON.
+ */
 const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));

@@ -42,7 +42,10 @@ export function bodyCases(
     }));
 }
 
-/** Returns a response in the form that checks judge, as one object each time, because checks cache by object. */
+/**
+ * Returns the response in the form that checks judge. Always returns the same object for the same response, because
+ * checks cache their results by object.
+ */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
@@ -71,7 +74,9 @@ export function judgePresence<K extends JudgedId>(
   return follows((isPresent ? "present" : "absent") as ReadingOf<K>);
 }
 
-/** Creates a coverage matrix of responses. The coverage probe sends requests for cells that no other probe covers. */
+/**
+ * Creates a coverage matrix of responses. The coverage probe sends requests for those cells that no other probe covers.
+ */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
   cells,

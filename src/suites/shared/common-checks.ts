@@ -62,7 +62,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /** An additional rule for each message that has the required fields. */
   readonly judge?: (subject: T) => Mismatch | null;
-  /** Default: the first field of the clause in the table. */
+  /** Path of a field that every judged message must have. Default: the first field of the clause in the table. */
   readonly presencePath?: string;
   readonly as?: string;
   readonly noun?: string;

@@ -70,8 +70,10 @@ export type SerialRun = readonly Sample[];
 const maxGapSeconds = 1;
 
 /**
- * Finds the serial runs of at least two samples. `between` tells whether another counted request was sent between two
- * times. `countedRead` is the kind of GET request that the limiter counts like an invoke.
+ * Finds the serial runs of at least two samples.
+ *
+ * @param between whether another counted request was sent in a period
+ * @param countedRead the kind of GET request that the limiter counts like an invoke
  */
 export function findSerialRuns(
   samples: readonly Sample[],

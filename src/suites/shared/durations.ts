@@ -37,8 +37,8 @@ const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
 /**
- * Returns a function that computes how long a request may have taken by the target's clock, in milliseconds. Infinite
- * if neither a later request nor the end of the run shows how far the clock advanced meanwhile.
+ * Returns a function that computes the maximum duration of a request by the target's clock, in milliseconds. `Infinity`
+ * if nothing shows how far the test clock advanced during the request.
  */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = sortBySending(exchanges);
@@ -48,7 +48,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** Above `maxFactor` times the measured duration, plus `maxExtraSeconds`, a reported duration is not in seconds. */
+/** A reported duration above `maxFactor` times the measured one, plus `maxExtraSeconds`, cannot be in seconds. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
@@ -63,7 +63,7 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 
 /** Maximum quotient of a stream's reported and measured duration. It is small, because streams are measured exactly. */
 const maxStreamFactor = 10;
-/** A stream's reported duration may exceed the measured one by this many seconds in addition to the factor. */
+/** Maximum seconds by which a stream's reported duration may exceed `maxStreamFactor` times the measured one. */
 const maxStreamExtraSeconds = 2;
 /** A delivered duration may be this many times the duration in `done`. */
 const maxDoneFactor = 100;

@@ -21,7 +21,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/** Result of a probe that holds all slots of a key with streams, closes the streams, and opens streams again. */
+/** Result of a probe that holds all slots of a key with streams, closes these streams, and then opens new ones. */
 export type DisconnectResult =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -72,7 +72,7 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The server notices a closed stream at the agent's next write, which may follow the real clock or the test
+      // The server notices the closed stream at the agent's next write, which follows either the real clock or the test
       // clock.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
@@ -182,12 +182,12 @@ export const disconnectCheck = check(
 /** Maximum time from a server's write until it notices that its client has disconnected. */
 const noticingMs = 2000;
 
-/** If an agent's events are at least this far apart in real time, the agent does not follow the test clock. */
+/** Minimum real time between an agent's events that shows that the agent does not follow the test clock. */
 const realGapMs = 100;
 
 /**
- * Whether the agent must have written after the streams were closed: the attempts lasted for its longest pause, in real
- * time and, if it follows the test clock, by that clock.
+ * Whether the attempts lasted longer than the agent's longest pause between events. The agent must then have written to
+ * a closed stream. Compares real time, and also the test clock if the agent follows it.
  */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },

@@ -183,7 +183,7 @@ const describeGrowth = (grown: number): string => `by ${grown}`;
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;
 
-/** Returns the number of requests that were under way during a read of usage. The read may or may not include them. */
+/** Returns the number of requests in flight during a read of usage. The reported usage may or may not include them. */
 const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 

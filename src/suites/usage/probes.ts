@@ -35,7 +35,8 @@ export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): U
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
 /**
- * Returns how far the month's tokens grew, and how far they should have grown. `null` if a read does not report them.
+ * Returns how far the usage of the month's tokens grew, and the bounds of what the responses allow. `null` if a read
+ * does not report tokens.
  */
 export function tokenGrowth({
   usage,
@@ -118,8 +119,8 @@ export const everyUsageRead = probe(
 /** Two reads of usage (`usage` and `later`), and the requests of the key between the reads. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
   /**
-   * The same for the time from the run's first read of usage up to `usage`. `null` if the run can advance the target's
-   * clock, because a month may have ended, or if the target had an outage.
+   * Two reads for a longer period: the run's first read of usage, and `usage`. `null` after an outage. Also `null` if
+   * the run can advance the target's clock, because a month may have ended.
    */
   readonly allAlong: UsageReads | null;
 }

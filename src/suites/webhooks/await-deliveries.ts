@@ -40,7 +40,8 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
  * waits up to a real time, and returns whether the condition is met.
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // Most senders need no advance, and some targets answer an advance only after their deliveries.
+  // First waits without an advance: most senders need none, and some targets answer an advance only after their
+  // deliveries.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;

@@ -107,7 +107,8 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // The code shows whether the key is the reason of this 401. Without a code, only a control shows it.
+  // `EXPIRED_API_KEY` names the key as the reason of the 401. Without a code, only a successful request with a valid
+  // key shows that the key is the reason.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -135,7 +136,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly judged: (evidence: E) => readonly JudgedRequest[];
   /** Returns a finding if an additional condition is not met. Called if no request has the verdict `violation`. */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
-  /** Returns why no response is conclusive. `null` if the responses themselves show the reason. */
+  /** Returns a special reason why no response is conclusive. `null` if the statuses of the responses are the reason. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 

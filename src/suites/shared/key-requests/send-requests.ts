@@ -19,7 +19,7 @@ const seed = 1;
 /** Returns the prefix of a key: two letters and an underscore. `null` if the key has no prefix. */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/** Returns a key that was never issued, with the prefix and length of a real key. It is the same in every run. */
+/** Returns a key that was never issued, with the prefix and length of a real key. Returns the same key in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededNumbers(seed);

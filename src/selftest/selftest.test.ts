@@ -19,8 +19,8 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryCase ? each : 
  * Full runs use all suites, and use up limits in all cases. Trials use less, because a whole trial takes two seconds
  * of processor time:
  *
- * - half of the faults that do not concern limits are tried with the suites of their clauses only; the seed chooses
- * which half;
+ * - a third of the faults that do not concern limits are tried with all suites, the others with the suites of their
+ * clauses; the seed chooses which third;
  * - for patches that do not concern limits, one of 16 trials uses up limits;
  * - for patches of limits, one of two trials uses the largest tiers.
  *
@@ -35,7 +35,7 @@ const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short
 const trialExtents = alone.map((group, at): TrialExtent => {
   const isLimits = group.some(affectsLimits);
   if (isFull || isEvery(isLimits ? 2 : 16, at)) return "full";
-  return isLimits || isEvery(2, at) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
+  return isLimits || isEvery(3, at) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
 });
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
   alone.map((group, at) => [group, (triesEveryCase ? trialExtents : quickExtents)[at]]),

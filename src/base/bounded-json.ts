@@ -11,7 +11,7 @@ export function parseBoundedJson(text: string): unknown {
 
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-/** Difference between the character codes of an opening bracket and its closing one. */
+/** Difference between the character codes of a closing bracket and its opening one. */
 const toClosing = 2;
 
 /** Replaces values below 100 levels by the text `null`. Returns `null` if the brackets do not match. */
@@ -36,14 +36,14 @@ function cutDeepValues(text: string): string | null {
 export interface StructureRules {
   /** Maximum depth of nesting. Deeper values could exhaust the stack of code that handles values by recursion. */
   readonly maxDepth: number;
-  /** Whether duplicate names and `__proto__` are defects. */
+  /** Whether duplicate names of members, and the name `__proto__`, are defects. */
   readonly checksNames: boolean;
 }
 
 interface Level {
-  /** Names of the members so far, if this level is an object; `null` for an array. */
+  /** Names of the object's members so far. `null` if this level is an array. */
   readonly names: Set<string> | null;
-  /** Whether the next string is the name of a member. */
+  /** Whether the next string is the name of an object's member. */
   expectsName: boolean;
 }
 
@@ -51,8 +51,8 @@ const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
 /**
- * Finds too deep nesting, a duplicate name, or the name `__proto__` in valid JSON. Returns a text that continues "the
- * file …"; `null` if there is no such defect.
+ * Finds a defect in valid JSON: too deep nesting, a duplicate name, or the name `__proto__`. Returns a text that
+ * continues "the file …", or `null` if there is none.
  */
 export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
   const levels: Level[] = [];

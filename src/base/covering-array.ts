@@ -10,11 +10,17 @@ type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** The input of {@link prepareCovering}. */
 export interface CoveringInput {
-  /** The values of each dimension. The dimensions are in the order in which the tested program checks them. */
+  /** The values of each dimension. The dimensions are in the order in which the tested program checks their values. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Values that the tested program refuses, by dimension. It then does not look at later dimensions. */
+  /**
+   * Values that the tested program refuses, by dimension. After a refused value, the program does not check later
+   * dimensions.
+   */
   readonly refused: Choices;
-  /** Rules: a row with a listed value in each dimension of `when` must have one in each dimension of `only`. */
+  /**
+   * Rules about rows. If a row has a listed value in every dimension of `when`, it must have a listed value in every
+   * dimension of `only`.
+   */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether pairs of values of these two dimensions have to be covered. */
   readonly isPaired: (one: string, other: string) => boolean;
@@ -26,7 +32,7 @@ export interface CoveringInput {
 export interface Covering {
   /** Names of all pairs that a row can cover. */
   readonly possiblePairs: () => readonly string[];
-  /** Names of the pairs that a row covers. Dimensions after a refused value form no pairs. */
+  /** Returns the names of the pairs that a row covers. Values after a refused value cover no pairs. */
   readonly pairsIn: (row: Row) => readonly string[];
   /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
@@ -35,7 +41,7 @@ export interface Covering {
 }
 
 export interface ExtendOptions {
-  /** Earlier rows. Triples that occur in these rows are not new. */
+  /** Rows that exist already. Triples in these rows do not count as new. */
   readonly known: Iterable<Row>;
   /**
    * Rows to complete, which have values for some dimensions only. A row is dropped if the rules allow no complete row
@@ -66,10 +72,9 @@ const tripleRowCandidates = 8;
 const undecided = -1;
 
 /**
- * Prepares to build covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). Of several candidates
- * for each new row, the one that covers most new pairs is kept.
- *
- * Why no library: those available support neither existing rows, nor costs, nor refused values.
+ * Prepares to build covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). For each new row, it
+ * builds several candidates and keeps the one that covers the most new pairs. No npm library supports existing rows,
+ * costs and refused values.
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
@@ -131,7 +136,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // A row covers a pair if no value before its second item is refused, other than its first item.
+        // A pair is covered only if the program checks both values. So no earlier value of the row may be refused,
+        // except the pair's first.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

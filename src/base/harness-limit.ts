@@ -42,7 +42,7 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
   typeof code === "string" && Object.hasOwn(limitMessages, code);
 
-/** Patterns of messages in which other programs, such as k6, report these system errors. */
+/** System errors as other programs, such as k6, report them in messages. */
 const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
   [/too many open files in system/i, "ENFILE"],
   [/too many open files/i, "EMFILE"],

@@ -1,4 +1,4 @@
-// k6 scripts import this file, so it uses no npm package.
+// k6 scripts import this file, so it must not import npm packages.
 
 /** Parses a text as JSON. Returns `undefined` if the text is not JSON. */
 export function tryParseJson(text: string): unknown {
@@ -23,5 +23,5 @@ export function getPath(value: unknown, ...path: readonly string[]): unknown {
   return current;
 }
 
-/** Makes a type read-only at every depth. Needed for types that zod infers, which are mutable. */
+/** Makes a type read-only at every depth. The types that zod infers are mutable. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;

@@ -8,7 +8,7 @@ export type Line = string & { readonly [harmless]: true };
 /** Maximum length of an inserted text from outside, in UTF-16 units. */
 const maxInsertedLength = 2000;
 
-/** Makes a line from a template literal. In inserted values, control characters become visible, and keys are hidden. */
+/** Makes a line from a template literal. Makes control characters in inserted values visible, and hides keys. */
 export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
   template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;
 
@@ -32,8 +32,8 @@ const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
 /**
- * Hides words that look like keys, and credentials in URLs: a person may have given a key in place of something else.
- * Keeps the names of files, clauses, flags, environment variables and hosts.
+ * Hides credentials in URLs, and words that look like keys, because a user may have given a key by mistake. Keeps names
+ * of files, clauses, flags, environment variables and hosts.
  */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
@@ -59,7 +59,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, such a word may be a folder, for example `my_acceptance_tests`, unless it has a long run of letters and
-  // digits.
+  // In a path, text that looks like a key may be a folder, such as `my_acceptance_tests`. So it must also have a long
+  // run of letters and digits.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

@@ -1,4 +1,4 @@
-/** Caches results by an object, the argument. A result is kept as long as the object exists. */
+/** Caches results of a function, by its argument. A result is kept as long as the argument object exists. */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {

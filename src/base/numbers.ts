@@ -11,7 +11,7 @@ const englishNumbers = once(() => new Intl.NumberFormat("en"));
 
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
-/** Returns a share in whole percent. Rounds down, so that only the full total is 100 %. */
+/** Returns what percentage `part` is of `total`, rounded down, so that only the full total is 100 %. */
 export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
 /** Formats a number with a comma at each thousand, and at most three digits after the decimal point: `4,213`. */

@@ -11,7 +11,7 @@ export function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** Decodes a path segment. Returns a segment that is not percent-encoded UTF-8 unchanged. */
+/** Decodes a path segment. Returns it unchanged if it is not percent-encoded UTF-8. */
 export function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -53,7 +53,7 @@ export function readRegularFile(path: string, maxBytes: number): string {
   }
 }
 
-/** Reads to the end of the file, or to `maxBytes`. Files in /proc report a size of 0. */
+/** Reads a file up to its end or to `maxBytes`. Does not trust the file's size, which is 0 for files in /proc. */
 function readUpTo(maxBytes: number, file: number): string {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;

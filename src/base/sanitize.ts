@@ -13,7 +13,7 @@ export const sanitizeJson = (json: string): string =>
 
 const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
-/** Copies plain JSON data. Each string and each name of a member becomes one harmless line. */
+/** Copies plain JSON data. Each string, and each name of a member, becomes one line without control characters. */
 export function sanitizeDeep<T>(data: T): T {
   const walk = (value: unknown): unknown => {
     if (typeof value === "string") return sanitizeLine(value, maxDeepLength);
@@ -37,7 +37,7 @@ export const sanitizeColoured = (text: string): string =>
     .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
     .join("");
 
-/** Makes text safe to print, on one line of at most `most` columns. A cut line ends with an ellipsis. */
+/** Makes text safe to print on one line of at most `most` columns. A line that was cut ends with an ellipsis. */
 export function sanitizeLine(text: string, most = 300): string {
   const start = truncate(text, most * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
@@ -46,7 +46,9 @@ export function sanitizeLine(text: string, most = 300): string {
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
 
-/** Longer graphemes may be cut, in UTF-16 units: a target can stack any number of marks on one letter. */
+/**
+ * Longer graphemes may be cut, because a target can put any number of combining marks on one letter. In UTF-16 units.
+ */
 const maxUncutGraphemeUnits = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
@@ -55,7 +57,7 @@ export function truncate(text: string, most: number): string {
   return text.slice(0, graphemeAt(text.slice(0, most + maxUncutGraphemeUnits), most).from);
 }
 
-/** Returns at most the last `most` UTF-16 units, without cutting a grapheme. */
+/** Returns the end of a text: at most `most` UTF-16 units, without cutting a grapheme. */
 export function truncateStart(text: string, most: number): string {
   if (text.length <= most) return text;
   const skipped = Math.max(0, text.length - most - maxUncutGraphemeUnits);

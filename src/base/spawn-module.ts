@@ -2,7 +2,8 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// This file starts a module in another thread or process: a file next to its caller, or a part of the executable file.
+// This file starts a module in another thread or process. The module is a file next to its caller, or a part of the
+// single executable file.
 
 /** Name under which the single executable file contains its own code. */
 export const codeAsset = "code.cjs";
@@ -21,7 +22,7 @@ interface ProcessOptions extends ForkOptions {
 /** Starts the module `name` in a new process. The module is next to the caller, whose URL is `callerUrl`. */
 export function startProcess(callerUrl: string, name: string, options: ProcessOptions): ChildProcess {
   if (!isSea()) return fork(moduleNextTo(callerUrl, name), [], options);
-  // The single executable file passes all arguments to our code, so options for Node go into NODE_OPTIONS.
+  // The single executable file passes all arguments to the harness's code, so options for Node go into NODE_OPTIONS.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
   return fork(partMark + name, [], { ...options, execArgv: [], env });

@@ -72,7 +72,7 @@ export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddres
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // If a proxy hides or garbles its client's address, the proxy's own address is the nearest known one.
+    // If a proxy hides or garbles its client's address, the address of the proxy is the best that is known.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }

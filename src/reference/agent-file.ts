@@ -14,8 +14,8 @@ const filledText = checkedText("a string that is not empty", (value) => value !=
 
 const zonelessTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 /**
- * Whether a text is an existing time without a zone. Compares the parsed date with the text, because `Date.parse` turns
- * 30 February into a day of March.
+ * Whether a text is a valid time without a zone. `Date.parse` turns 30 February into a day of March, so the parsed date
+ * is compared with the text.
  */
 function isZonelessTime(value: string): boolean {
   const ms = zonelessTime.test(value) ? Date.parse(`${value}Z`) : Number.NaN;

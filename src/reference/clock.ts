@@ -25,7 +25,7 @@ export interface VirtualClock extends Clock {
  */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
-/** Returns the machine's clock. Its timers do not keep the process alive. */
+/** Returns the machine's clock as a `Clock`. Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -37,7 +37,7 @@ export function systemClock(): Clock {
 /** Creates a clock that starts at `epochMs`. Does not replace any global timer. */
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
-  /** An upper bound of the instant at which each pending timer runs. */
+  /** For each pending timer, the latest time at which it runs. */
   const dueMs = new Map<Timer, number>();
   const step = async (untilMs: number, settled: () => Promise<void>): Promise<void> => {
     for (;;) {

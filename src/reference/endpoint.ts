@@ -1,6 +1,6 @@
 /**
- * The endpoint that a request calls. `unknown` is a path or method that the document does not define. The last three
- * belong to this server: OpenAPI, the virtual clock, and the test control.
+ * The endpoint that a request calls. `unknown` is a path or method that the document does not define. Only this server
+ * has `description` (OpenAPI), `clock` (of a virtual clock) and `control` (the test control).
  */
 export type Endpoint =
   | "invoke"
@@ -22,7 +22,9 @@ export type Endpoint =
   | "clock"
   | "control";
 
-/** Whether an endpoint is not in the document. It needs no key and has no limits. */
+/**
+ * Whether an endpoint is the server's own, not one of the document. Such an endpoint needs no key and has no limits.
+ */
 export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }

@@ -17,7 +17,7 @@ const gap = (clauses: readonly ClauseId[], open: string) => ({
 });
 
 export const gaps: readonly Gap[] = [
-  // Gaps in requests, invocation, streams, health, lists and usage.
+  // Gaps of the document about requests, invokes, streams, health, lists and usage.
   gap(["REQ-6"], "A body that is not JSON, or is declared as another type")
     .chosen("400 `INVALID_INPUT`; an empty body is an absent `query`")
     .otherwise("malformed-json-other-code", "content-type-415", "content-type-ignored"),
@@ -65,7 +65,7 @@ export const gaps: readonly Gap[] = [
   gap(["USE-9"], "The time that `requests` and `period` of usage refer to")
     .chosen("`requests` of the hour, `tokens` of the month, `period` is the start of the month (UTC)")
     .otherwise("usage-of-minute", "period-of-hour"),
-  // Gaps in keys, errors, headers and limits.
+  // Gaps of the document about keys, errors, headers and limits.
   gap(["AUTH-7"], "`bearer` in other letter case").chosen("accepted, as in RFC 9110").otherwise("scheme-as-written"),
   gap(["AUTH-9"], "The code of a missing or malformed key")
     .chosen("`INVALID_API_KEY`")
@@ -208,7 +208,7 @@ export const gaps: readonly Gap[] = [
       "http and https, but no private networks: 400 `INVALID_INPUT`, or a failed delivery if a host name resolves to one; loopback only if the server listens there",
     )
     .otherwise(),
-  // From here: gaps in client addresses, keys, batches, operations, entrypoints and agent files.
+  // The gaps below concern client addresses, keys, batches, operations, entrypoints and agent files.
   gap([], "The client's address behind proxies")
     .chosen(
       "the peer's; with `--trust-proxy` the last address in `Forwarded`, or else `X-Forwarded-For`, that is no trusted proxy",

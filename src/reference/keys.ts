@@ -9,7 +9,7 @@ export const referenceTiers: TierTable = {
   enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
 };
 
-/** The restrictions of a key, and its earlier usage. Source: Resources, "API key". */
+/** The restrictions of a key, and its usage before the server's start. Source: Resources, "API key". */
 export interface KeyTraits {
   /** Seconds from the server's start, or from the issue of the key, until the key expires. `null` if it never does. */
   readonly expiresInSeconds: number | null;
@@ -60,7 +60,7 @@ function standardKey(tier: TierName): ReferenceKey {
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);
 }
 
-/** The keys of every reference server, always the same. A target file uses the same names for its keys. */
+/** The keys of every reference server. They are always the same, and a target file can use the same names for them. */
 export const referenceKeys: readonly ReferenceKey[] = [
   ...tierNames.map(standardKey),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),

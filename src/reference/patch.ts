@@ -84,7 +84,7 @@ export const always =
   <D extends keyof Behaviour>(decision: D, value: Result<D>): Override =>
   () => ({ [decision]: () => value });
 
-/** Edits the result of a decision. `edit` also receives the arguments of the decision. */
+/** Creates an override that edits what a decision returns. `edit` also gets the arguments of the decision. */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -125,10 +125,7 @@ type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/**
- * Edits the JSON value that a decision returns: the whole value, or the field at a path. `when` limits the edit to some
- * calls.
- */
+/** Edits the JSON value that a decision returns, or the field at a path in it. `when` limits the edit to some calls. */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>

@@ -53,7 +53,7 @@ export interface ReferenceOptions {
    * Whether requests need a key. With `none`, all requests without a valid key share one account of the largest tier.
    */
   readonly auth?: "keys" | "none";
-  /** Token that a caller must send to move the clock or to change a deployment. Default: none. */
+  /** Token that a caller of the test control must send, to move the clock or change a deployment. Default: none. */
   readonly controlToken?: string | null;
   /** Host names under which the test control is on, besides loopback. Default: none. */
   readonly controlHosts?: readonly string[];
@@ -72,7 +72,8 @@ export interface ReferenceOptions {
    */
   readonly allowDeliveriesTo?: readonly string[];
   /**
-   * Location of the receivers of webhooks, which decides how long a virtual clock waits for them. Default: `anywhere`.
+   * Location of the webhook receivers, on which it depends how long a virtual clock waits for them. Default:
+   * `anywhere`.
    */
   readonly receivers?: ReceiverLocation;
   /** Called for each request after its response has ended. */
@@ -94,13 +95,13 @@ export interface Reference {
   readonly keys: readonly ReferenceKey[];
   readonly agents: typeof agentsByRole;
   readonly tiers: TierTable;
-  /** The secret that signs requests. */
+  /** The secret for the signatures of requests. */
   readonly signingSecret: string;
   /**
    * Moves the virtual clock and waits until all due timers have run. Rejects if the server runs on the machine's clock.
    */
   advance(ms: number): Promise<void>;
-  /** Issues a new key. */
+  /** Issues a new key of a tier, with the given restrictions. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
   /** A random id of this start of the server, by which a run notices a restart. */
   readonly startId: string;

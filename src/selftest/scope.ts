@@ -48,14 +48,14 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** Returns the scope, with only the checks of these clauses. */
+/** Returns the scope with only the checks of the given clauses. */
 export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers }: TrialScope): TrialScope => ({
   suites: filterChecks(all, ({ clause }) => clauses.includes(clause)),
   tiers,
 });
 
 /**
- * Picks faults that together break every clause that any fault breaks. A fault is not picked if the faults before it
+ * Picks faults that together break every clause that any fault breaks. Leaves out a fault if the faults picked before
  * break all its clauses.
  */
 export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[] {

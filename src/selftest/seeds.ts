@@ -11,14 +11,17 @@ export interface SeedTrial {
   readonly variants: readonly string[];
   /** The findings that are wrong, because all the variants are legal. */
   readonly complaints: readonly string[];
-  /** The fewest variants found that cause a false finding of the same clauses; empty if there is no false finding. */
+  /**
+   * The smallest set of variants found that causes a false finding of the same clauses; empty if there is no false
+   * finding.
+   */
   readonly fewest: readonly string[];
 }
 
 const minVariants = 10;
 const maxVariants = 20;
 
-/** Pairs of variants that are legal, but make an illegal server if combined. */
+/** Pairs of variants that are legal each, but illegal together. */
 export const incompatibleVariants: readonly { readonly names: readonly [string, string]; readonly reason: string }[] = [
   {
     names: ["unknown-agent-before-key", "body-before-agent"],
@@ -108,8 +111,8 @@ export async function trySeeds(
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
 /**
- * Finds a small set of patches that causes the false findings: tries to remove halves, then quarters, and so on. Judges
- * only the red clauses. If these are not red when judged alone, removes nothing.
+ * Finds a small set of patches that still causes the false findings, by removing halves, then quarters, and so on. Each
+ * try judges only the red clauses. If these are not red when judged alone, keeps all patches.
  */
 async function reduceToCause(
   patches: readonly Patch[],

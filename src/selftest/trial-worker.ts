@@ -26,7 +26,7 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   };
   let trial = await tryIn(extent);
   const isDetected = (): boolean => patch.breaks.every((clause) => trial.red.includes(clause));
-  // A fault may show only in requests of other suites, or with the largest tiers.
+  // The suites of its own clauses may miss the fault. Then tries all suites on small tiers, and at last on all tiers.
   if (extent === "own" && !isDetected()) trial = await tryIn("short");
   if (extent === "short" && affectsLimits(patch) && !isDetected()) trial = await tryIn("full");
   port?.postMessage(trial);

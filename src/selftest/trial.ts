@@ -35,7 +35,10 @@ export interface PatchTrial {
   readonly excess: readonly string[];
 }
 
-/** The most requests and agent executions that a run may cost, with the keys of all tiers or of the small ones. */
+/**
+ * The maximum number of requests and agent executions that a run may cost: with keys of all tiers, or only of the small
+ * tiers.
+ */
 const maxCosts = {
   all: { requests: 11_000, executions: 650 },
   small: { requests: 3700, executions: 400 },
@@ -96,7 +99,10 @@ export const runUnbounded = (
     ...rest,
   });
 
-/** Short, because some faults never send a response. Long enough for a busy machine. */
+/**
+ * Timeouts of a trial's requests. They are short, because some faults never send a response, but long enough for a busy
+ * machine.
+ */
 export const shortDeadlines = { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 } as const;
 
 /** Describes the finding of a check: what a breach is, or why there is no verdict. */
@@ -172,7 +178,7 @@ export function complaintsOf(trial: PatchTrial): string[] {
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Writes skip reasons with their internal names, because the selftest has no flags to name. */
+/** Messages that name skip reasons by their internal names, because the selftest has no flags to mention. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

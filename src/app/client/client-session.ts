@@ -34,7 +34,10 @@ interface SessionTools {
 }
 
 const maxRuns = 40;
-/** Runs under trouble stop starting after 5 minutes, or 6 times the duration of the run without trouble. */
+/**
+ * When runs with injected errors stop being started: after 5 minutes, or after 6 times the duration of the run without
+ * errors.
+ */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 

@@ -24,7 +24,7 @@ import { publishedTiers } from "../../spec/tiers.ts";
 export interface ClientVariables {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Name of the variable that gets the id of an agent that answers. */
+  /** Name of the environment variable that gets the id of an agent that answers. */
   readonly agent: string;
   /** Name of the variable that gets the secret for signing requests. */
   readonly signingSecret: string;
@@ -42,10 +42,13 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   readonly onFailure: (output: string) => void;
 }
 
-/** Maximum number of connections of a client. This process needs two file descriptors for each. */
+/** Maximum number of connections that a client opens. Each needs two file descriptors in this process. */
 const maxConnections = 256;
 
-/** Runs a client's command against the reference server, and judges its requests by the clauses for clients. */
+/**
+ * Runs the command of a client against the reference server, and judges the client's requests by the clauses for
+ * clients.
+ */
 export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
   const startMs = performance.now();
@@ -161,7 +164,7 @@ const deliversToLoopback: Patch = {
   override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
 };
 
-/** Accepts a request signature over the path with or without the query, because the document allows both. */
+/** Accepts a request signature over the path with or without the query string. The document allows both. */
 const acceptsBothSignatures: Patch = {
   ...variantTraits,
   name: "signatures-with-and-without-query",

@@ -15,20 +15,23 @@ export interface CommandOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Whether the command's output goes to standard error. If not, its last 4,000 characters are returned. */
+  /**
+   * Whether the command's output is shown, on standard error. Otherwise `output` of the result has its last 4,000
+   * characters.
+   */
   readonly showsOutput: boolean;
 }
 
 export interface EndedCommand {
   readonly end: CommandEnd;
   readonly durationMs: number;
-  /** The last 4,000 characters of the command's output. Empty if the output went to standard error. */
+  /** The last 4,000 characters of the command's output. Empty if the command wrote straight to standard error. */
   readonly output: string;
 }
 
 /** Checks that the program of a command exists and is executable. Checks nothing on Windows. */
 export function assertCommand([program]: CommandLine): void {
-  // Windows looks programs up by other rules, so there a wrong program is reported when it is started.
+  // Windows finds programs by other rules. There, a wrong program is reported only when it is started.
   if (process.platform === "win32") return;
   const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
   const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);
@@ -123,6 +126,6 @@ function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     process.kill(process.platform === "win32" ? pid : -pid, name);
   } catch {
-    // No process of the group is left.
+    // The process group has ended already.
   }
 }

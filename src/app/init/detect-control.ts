@@ -53,7 +53,10 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
 /** Id of the agent that is created and deleted to cause deployment events. No other probe uses this agent. */
 const deployedAgentId = "newcomer";
 
-/** Returns the calls that cause deployment events. Updates happen to the webhook agent, or else to another. */
+/**
+ * Returns the calls that cause deployment events. Updates change the agent that has webhooks; without such an agent,
+ * they change the answering agent.
+ */
 function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,
   agents: ControlOffer["agents"],

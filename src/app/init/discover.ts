@@ -21,7 +21,7 @@ export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
   /** Total number of agents, from `pagination.total` in the list; `null` if that is absent. */
   readonly total: number | null;
-  /** Whether `agents` contains every agent of the target. False if the list has further pages. */
+  /** Whether `agents` lists all agents of the target: `false` if the target's list has further pages. */
   readonly hasAllAgents: boolean;
   /** Tier of the key, derived from the rate-limit headers; `null` if they fit no tier. */
   readonly tier: string | null;

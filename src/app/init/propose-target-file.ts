@@ -47,7 +47,7 @@ export const queryRoles = {
   failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
-/** Queries from the user, by role: each makes an agent play that role. */
+/** Queries from the user, by role. Each query makes an agent play that role. */
 export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
 /** Paths of the batch and operation endpoints. Only the user knows them, because the document does not define them. */
@@ -62,7 +62,7 @@ export interface AnswersAfterDiscovery {
   readonly control: ControlParts;
 }
 
-/** Suggests the healthiest agent to answer, and one of the healthy agents with a `_stream` tag to stream. */
+/** Suggests an agent to answer and an agent to stream: the healthiest agent, and a healthy one with a `_stream` tag. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -150,7 +150,7 @@ export const keyFromAnswers = ({ key, keyVariable }: AnswersBeforeDiscovery, tie
   tier,
 });
 
-/** Builds the target that the user's answers describe. `agents` is `null` as long as discovery has found none. */
+/** Builds a target from the user's answers. `agents` is `null` until discovery has found agents. */
 export const targetFromAnswers = (
   answers: AnswersBeforeDiscovery,
   tier: string | null,

@@ -28,15 +28,15 @@ export interface RunEvents {
 }
 
 export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
-  /** The target to judge. `null`: the embedded reference server, started for this run alone. */
+  /** The target to judge. `null`: the run starts the embedded reference server and judges that. */
   readonly target: Target | null;
   /** Faults and variants to apply to the embedded server. */
   readonly patches: readonly Patch[];
-  /** Whether the webhook receiver stays open after the run, to be closed by the caller. Default: `false`. */
+  /** Whether the webhook receiver stays open after the run, until the caller closes it. Default: `false`. */
   readonly keepsListening?: boolean;
   /** If set, the run ends at the first must clause that is broken, other than the `known` failures. */
   readonly failFast?: { readonly known: Baseline };
-  /** When this signal aborts, the run ends early and judges the evidence that it has. */
+  /** If this signal aborts, the run ends early and judges the evidence that it has so far. */
   readonly signal: AbortSignal;
   readonly events: RunEvents;
 }
@@ -66,7 +66,7 @@ export async function judgeTarget({
   const { target: listed, close } =
     named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
   try {
-    // The target's test control may issue keys. They come first, because the run must redact these keys, too.
+    // Gets keys from the target's test control before anything else, because the run must redact these keys, too.
     const provided = await withControlParts(listed, "issue");
     const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);
@@ -95,7 +95,7 @@ export const progressOptions = ({ onPlan, onProbe }: Pick<RunEvents, "onPlan" | 
   onProbe: ({ planned }: ProbeRun): void => onProbe?.(planned.probe.name),
 });
 
-/** Returns a function that tells whether a breach is one of a must clause that counts, and no known failure. */
+/** Returns a test whether a breach ends the run: its must clause counts, and the breach is no known failure. */
 const stopsAt =
   (known: Baseline, { requirements, messages }: Pick<RunScope, "requirements" | "messages">) =>
   (breach: Judgement): boolean =>

@@ -18,7 +18,10 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
-/** Returns the altered forms of a short key, such as all but its last character. They reveal most of the key. */
+/**
+ * Returns altered forms of a short key, such as the key without its last character. Responses may contain them, and
+ * they reveal most of the key.
+ */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minRecognizedLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorizations[kind](value)?.split(" ").slice(1) ?? []);

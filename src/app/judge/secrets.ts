@@ -53,7 +53,10 @@ function withoutSecretsOnRead({ probe, instance, result }: ProbeEvidence, deep: 
 const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
   redactorFor(exchanges.flatMap(webhookSecretsIn));
 
-/** Removes webhook secrets, which it finds by a search in the text of `evidence.json`: parsing would be slower. */
+/**
+ * Removes webhook secrets from a report. Finds them by a text search in `evidence.json`, because parsing it would be
+ * slower.
+ */
 export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
   const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecretNames.name, value }));

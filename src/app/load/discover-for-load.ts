@@ -15,12 +15,12 @@ export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /** Names of the keys that discovery used, each with the end of that use (`performance.now()`). */
+      /** When discovery last used each key (`performance.now()`), by the key's name. */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/** Longest total time that discovery waits because of rate limits, which its few requests hardly exhaust. */
+/** Maximum total time that discovery waits because of rate limits. Its few requests hardly exhaust any. */
 const maxWaitMs = 5000;
 const maxRequests = 20;
 

@@ -21,7 +21,9 @@ const deliveryTimeoutMs = 15_000;
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
-/** Prepares the embedded server for load trials. Its process starts with the first one. Each gets new keys. */
+/**
+ * Prepares the embedded server for load trials. The first trial starts the server's process. Each trial gets new keys.
+ */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): ClosableEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;

@@ -33,7 +33,7 @@ export function judgeSavedLoad(
   };
 }
 
-/** The evidence does not name its target. */
+/** Assembles the report on a load from saved evidence. The report names no target, because the evidence does not. */
 function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const startsMs = kept.map(({ evidence }) => Date.parse(evidence.startedAt));
@@ -100,7 +100,8 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // A pod's log has a line of JSON for each request, often a million. `JSON.parse` needs 0.2 s to reject it.
+  // A pod's log has a line of JSON for each request, often a million lines. `JSON.parse` would take 0.2 s to reject
+  // such a text.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

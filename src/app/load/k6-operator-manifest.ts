@@ -25,7 +25,7 @@ export function k6OperatorManifest(
   // A scenario with webhooks needs a receiver in the harness, which no longer runs when the pods send the load.
   if (trial.scenario.needs.includes("receiver"))
     throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
-  // Pods cannot use a proxy or certificates of this machine: they run in another network, and without its files.
+  // Pods of a cluster cannot use this machine's proxy and certificate files, because they run elsewhere.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(missingRequirementReason(trial, networkFilesMissing));
   const keys = { main: tierKeys.main, second: tierKeys.second };

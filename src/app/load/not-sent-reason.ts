@@ -10,14 +10,14 @@ export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
-  /** The target asks for no keys, and limits are those of keys. */
+  /** The target requires no keys, but the limits that a load tests are limits of keys. */
   | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
   /** None of the chosen scenarios can be sent. `left` has a phrase for each that says why. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
-  /** Discovery failed, for example because the target refused the key. `sentence` says why. */
+  /** Discovery failed, for example because the target refused the key. `sentence` gives the reason. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** This machine ran out of something that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }

@@ -43,7 +43,7 @@ export interface LoadPlan {
   readonly estimateOf: (trial: LoadTrial) => Estimate;
   /** The target's limits and keys for each tier. `null`: the embedded server, which creates new keys. */
   readonly tiers: readonly TierKeys[] | null;
-  /** For each chosen scenario that has no trial, a phrase that says why. */
+  /** A reason for each chosen scenario that has no trial, as a phrase. */
   readonly unsendable: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface LoadPreview {
   readonly baseUrl: string | null;
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
-  /** Total time that keys pause between trials, in seconds. */
+  /** Total time, in seconds, that the plan waits between trials so that keys recover. */
   readonly restSeconds: number;
   readonly unsendable: readonly string[];
 }

@@ -39,7 +39,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly patches?: readonly Patch[];
   /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /** When a request last used the target's keys (`performance.now()`). Default: `null`, for unused keys. */
+  /** When the target's keys were last used (`performance.now()`). Default: `null`, for keys that were not used. */
   readonly usedAtMs?: number | null;
   readonly readOnly?: boolean;
   readonly messages: Messages;
@@ -57,7 +57,7 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /** The report that no load was sent; `null` if parameters were invalid or the user declined. */
+  /** The report that says that no load was sent; `null` if the parameters were invalid or the user declined. */
   readonly kept: RedactedLoad | null;
 }
 
@@ -200,7 +200,7 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // A pause counts in full even if the user interrupted it, so the sum could exceed the duration of the load.
+  // An interrupted pause still counts in full. The limit keeps the sum from exceeding the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }

@@ -13,7 +13,9 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** A test clock that does not move for this long stands still. Headers show whole seconds, so less would not do. */
+/**
+ * How long a test clock is observed to see whether it moves by itself. Not shorter, because headers show whole seconds.
+ */
 const observationMs = 3000;
 /** How far to advance a test clock, to see whether the time in the headers follows it. */
 const testAdvanceMs = 5000;

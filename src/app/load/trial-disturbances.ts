@@ -15,9 +15,14 @@ interface WatchedTrial {
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
-  /** Set if the harness advances the target's test clock along with real time; otherwise `null`. */
+  /**
+   * The clock that follows real time, if the harness advances the target's test clock in this way; otherwise `null`.
+   */
   readonly inStep: FollowingClock | null;
-  /** Whether the test clock may lag behind real time: the trial counts deliveries, not requests in a window. */
+  /**
+   * Whether the test clock may lag behind real time. This does no harm if the trial counts deliveries instead of
+   * requests in a window.
+   */
   readonly mayLag: boolean;
 }
 

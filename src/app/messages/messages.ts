@@ -7,7 +7,9 @@ import { type AgentRole, agentRoles } from "../../target/target.ts";
 export interface MessageTerms {
   /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /** The hints whose texts differ by more than the names of settings. */
+  /**
+   * The hints of the command line or the library. Only hints are here that differ in more than the names of settings.
+   */
   readonly hints: Readonly<
     Record<
       "agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "selection" | "tier" | "watch",
@@ -83,14 +85,14 @@ const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 100
 /** A hint how to enable a skipped check: `give` names what the user has to provide. */
 export interface Hint {
   readonly give: string;
-  /** Explains `give`, after a colon. Left out in a list of alternatives. `null` if `give` needs no explanation. */
+  /** Explains `give`, after a colon. Not shown in a list of alternatives. `null` if `give` needs no explanation. */
   readonly is: string | null;
 }
 
 type AgentNeed = `agents.${AgentRole}`;
 type EventNeed = Extract<Need, `triggers.${string}`>;
 
-/** Requirements of probes that have a hint in the table below. */
+/** The requirements of probes for which the table below has a hint. */
 type TableNeed = Exclude<Need, AgentNeed | EventNeed | "receiver">;
 
 const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {

@@ -135,7 +135,7 @@ const reportPartFolder = ({ history, id }: NightPlan, part: "run" | "load" | "se
   join(reportFolder(history, id), part);
 
 export interface NightEvents {
-  /** Called before the run with the entries of the history that cannot be used, possibly none. */
+  /** Called before the run with the damaged entries of the history, which cannot be used; the list may be empty. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;

@@ -23,7 +23,10 @@ export const reportFolder = (folder: string, id: string): string => join(folder,
 
 export const trendPageFile = "trend.html";
 
-/** Returns a new id for a night. Ids sort by time. Their random end keeps simultaneous jobs apart. */
+/**
+ * Returns a new id for a night. Ids sort by time, and end in random digits, so that two jobs that start at the same
+ * time differ.
+ */
 export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;

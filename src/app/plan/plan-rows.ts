@@ -25,7 +25,9 @@ export interface PlanRow {
   readonly stage: Stage;
   /** The tier that the probe tests. `null` for a probe that runs only once, and not for each tier. */
   readonly tier: string | null;
-  /** Names of the keys that send the probe's requests. The plan attributes all requests to the first. */
+  /**
+   * Names of the keys that send the probe's requests. The plan counts all of the probe's requests for the first key.
+   */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /** Estimated number of agent executions. Higher if usage requests do not count: then invokes exhaust limits. */
@@ -111,7 +113,7 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;
-  /** Whether the key's rate limits are known. If not, the run stays below the limits of the free tier. */
+  /** Whether the rate limits of the key are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
   /** Longest total wait of requests with this key, in seconds. 0 if the target has a test clock. */
@@ -149,7 +151,7 @@ const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { 
 /** A minute, and one second because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
-/** Returns the total time, in seconds, for which a minute limit delays a number of requests. */
+/** Returns how many seconds of waiting a limit per minute adds to a number of requests. */
 const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteWindowSeconds;
 

@@ -8,7 +8,7 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How many pairs (or triples) of request properties a run will try, and what would enable the others. */
+/** How many pairs (or triples) of request properties a run will try, and what would let it try the rest. */
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;

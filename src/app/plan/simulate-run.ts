@@ -102,7 +102,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // The probe waits for a new window by itself. The pacer delays only the requests of other probes.
+  // A probe of this stage waits for new windows itself. The pacer delays only requests of other stages.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);

@@ -85,7 +85,10 @@ export type OpenQuestion =
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** How many webhook retries will arrive within the maximum wait? */
   | { readonly kind: "retries" }
-  /** Do usage requests count? If not, invokes exhaust the limits, which adds this many agent executions. */
+  /**
+   * It is open whether usage requests count. If they do not, the run exhausts limits by invokes, which adds this many
+   * agent executions.
+   */
   | { readonly kind: "reading usage counts"; readonly executions: number }
   /** How many requests will the run send in addition, such as retries after 429 and requests without a key? */
   | { readonly kind: "more requests" };

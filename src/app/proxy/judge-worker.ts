@@ -21,7 +21,9 @@ export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
   | { readonly kind: "finish"; readonly skipped: number };
 
-/** A message from the judging thread to the proxy. `taken`: the thread has judged or stored this many exchanges. */
+/**
+ * A message from the judging thread to the proxy. `taken`: number of exchanges that the thread has judged or stored.
+ */
 export type MessageFromJudge =
   | { readonly kind: "taken"; readonly count: number }
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }

@@ -42,7 +42,10 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
   };
 }
 
-/** Turns Node's flat list of header names and values into pairs. Node decodes UTF-8 values as Latin-1. */
+/**
+ * Turns Node's flat list of header names and values into pairs. Decodes UTF-8 values, which Node has decoded as
+ * Latin-1.
+ */
 function headerPairs(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {

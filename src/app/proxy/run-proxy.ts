@@ -29,7 +29,10 @@ export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 /** Maximum number and total size of exchanges that wait for the judging thread. Further ones are only counted. */
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
-/** Each message costs time. So a group of exchanges goes to the thread after 20 ms, or with 64 exchanges. */
+/**
+ * Exchanges go to the thread in groups, because each message costs time. A group is sent after 20 ms, or when it has 64
+ * exchanges.
+ */
 const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
 

@@ -155,7 +155,7 @@ function clientProbeRuns({ target, exchanges, startedUnixMs }: RecordedTraffic):
 const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
   judgeEvidence(recordedClientSuites, resultsByProbe(clientProbeRuns(traffic)));
 
-/** Assembles the report on the clients of a proxy. Their requests are judged as if they came from one client. */
+/** Assembles the report on the clients of a proxy. Judges their requests as if one client had sent them all. */
 async function reportOnClients(
   given: RecordedTraffic,
   description: RecordingDescription,

@@ -98,7 +98,7 @@ function bytesOf(content: unknown): Buffer | null {
   return Buffer.from(text, isBase64 ? "base64" : "utf8");
 }
 
-/** Whether the archive itself says that the body is incomplete, by a comment or by the field `_truncated`. */
+/** Whether the archive itself marks the body as incomplete, by a comment or by the field `_truncated`. */
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
@@ -122,7 +122,7 @@ const decompressors = new Map<string, (raw: Buffer, bounds: { maxOutputLength: n
 ]);
 const maxDecompressedBytes = 32 * 1024 * 1024;
 
-/** Whether bytes are UTF-8 text without control characters, and so not compressed. */
+/** Whether bytes are uncompressed text: valid UTF-8 without control characters. */
 function isText(bytes: Buffer): boolean {
   try {
     // oxlint-disable-next-line no-control-regex

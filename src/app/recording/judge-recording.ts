@@ -30,7 +30,7 @@ import { nameKeys, withoutUsualSecrets } from "./key-names.ts";
 
 export interface JudgeRecordingOptions {
   readonly file: string;
-  /** Base URL of the server to judge. `null`: the one whose exchanges fit the interface best. */
+  /** Base URL of the server to judge. `null`: the base URL in the recording that fits the interface best. */
   readonly baseUrl: string | null;
   /** Tier of each key, by the key's name, such as `key-1`. The name `*` stands for all keys that are not named. */
   readonly tiers: ReadonlyMap<string, string>;
@@ -74,7 +74,7 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   );
 }
 
-/** Judges recorded exchanges, in which names already replace API keys, and assembles the report on the server. */
+/** Judges recorded exchanges, and assembles the report on the server. Names have already replaced the API keys. */
 export async function judgeTraffic(
   traffic: RecordedTraffic,
   description: RecordingDescription,
@@ -171,7 +171,7 @@ function relativeToStart(
   return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-/** Removes all bodies from evidence. The results of probes contain bodies, so they become skipped. */
+/** Removes all bodies from evidence. Results of probes contain bodies, so the probes become skipped. */
 function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

@@ -7,7 +7,7 @@ import type { RecordedExchange } from "./recording.ts";
 /** Name of every key that the recorder hid. Two requests with this name may have used different keys. */
 const hiddenKeyName = "hidden key";
 
-/** The key of a request as the recording shows it: no key, a hidden key, a name in place of the key, or its value. */
+/** The key of a request in the recording: no key, a hidden key, a name in place of the key, or the key itself. */
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
@@ -15,7 +15,10 @@ type RecordedKey =
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
-/** Names the key of each exchange. Without any key, all count as hidden: Chromium leaves the header out by default. */
+/**
+ * Gives each exchange the name of its key. If no exchange shows a key, all keys count as hidden, because Chromium omits
+ * the header by default.
+ */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");

@@ -76,7 +76,7 @@ export function readExchangeLines(text: string, file: string): Recording {
   return toRecording(exchanges, "JSON lines of exchanges");
 }
 
-/** Converts exchanges into a recording to judge. Leaves out those that show nothing about the server. */
+/** Converts exchanges into a recording to judge. Leaves out exchanges that show nothing about the server. */
 export function toRecording(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const startMs = recordingStartMs(sorted);

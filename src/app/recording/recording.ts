@@ -37,7 +37,7 @@ export interface Recording {
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
-  /** Properties that the recording shows, such as times. Whether it shows `keys` is found out later. */
+  /** Facts that the recording shows, such as times. Whether it shows `keys` is found out later. */
   readonly facts: Omit<RecordingContents, "keys">;
 }
 

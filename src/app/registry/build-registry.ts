@@ -35,7 +35,7 @@ export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistr
   return { kind: "built", registry };
 }
 
-/** A file of a site. Its content is made only when it is written, because reports are large. */
+/** A file of a site. Its content is made only when the file is written, because reports are large. */
 export interface SiteFile {
   readonly path: string;
   readonly content: () => string | Uint8Array;
@@ -64,7 +64,10 @@ function statementFiles({ found, entry }: VerifiedStatement, now: Date): SiteFil
   ];
 }
 
-/** Returns the page of a report, and copies of the report and its evidence. `verify` has compared their digests. */
+/**
+ * Returns the files of a statement: the report's page, and copies of the report and its evidence. `verify` has checked
+ * their digests.
+ */
 function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[] {
   if (report === null) return [];
   const { folder, version, statement } = entry;

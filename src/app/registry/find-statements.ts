@@ -5,10 +5,10 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 export interface FoundStatement {
-  /** Name of the file, without `.json`. */
+  /** Name of the statement's file, without `.json`. */
   readonly version: string;
   readonly file: string;
-  /** Folder of the report; `null` if there is none. */
+  /** Folder of the vendor's report; `null` if there is none. */
   readonly report: string | null;
 }
 
@@ -73,7 +73,10 @@ function vendorIn(registry: string, entry: Dirent): FoundStatements {
   };
 }
 
-/** Pull requests come from anybody, and a link could lead to any file of the machine that builds the site. */
+/**
+ * Message about a link or device in a registry. A link from a stranger's pull request could lead to any file of the
+ * machine that builds the site.
+ */
 const notPlain = "is neither a file nor a folder, but a link or a device. Put the file itself there";
 
 function specialFileIn(folder: string): string | null {

@@ -122,7 +122,10 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/** Compares two streams: the order of event names, and the first event of each name. Ignores the number of chunks. */
+/**
+ * Compares the events of two streams: the order of their names, and the first event of each name. Ignores how many
+ * chunks there are.
+ */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => eventNamesText(answer));
   const isSame = withoutChunkCounts(before ?? "") === withoutChunkCounts(after ?? "");
@@ -206,7 +209,10 @@ export interface ShapeChange {
   readonly now: string;
 }
 
-/** Returns the paths at which types differ, without the paths below. Ignores the items of empty arrays. */
+/**
+ * Returns the paths at which the two values have different types. Leaves out paths below such a path, and the items of
+ * empty arrays.
+ */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

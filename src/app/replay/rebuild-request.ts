@@ -49,7 +49,10 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/** Returns the URL below the new base URL. A forged report must not make the harness send a key to another host. */
+/**
+ * Moves a request's URL from the old base URL to the new one. Other URLs are refused: a forged report must not make the
+ * harness send a key to another host.
+ */
 function urlBelowNewBase({ id, request: { url } }: Exchange, { from, to }: BaseUrlChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
@@ -81,7 +84,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface KeySources {
   /** The target from the user's target file, whose keys have the same names as in the report. */
   readonly target: Target | null;
-  /** The API key that the user gave. Used only if all requests of the report have the same key. */
+  /** The API key that the user gave. It is used only if all requests of the report were sent with the same key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
   /** Returns the name of the environment variable for the key with this name; `undefined` if the report names none. */
@@ -91,7 +94,7 @@ export interface KeySources {
 export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables from which keys were read. The report names them, so a forged report may abuse them. */
+  /** Environment variables from which keys were read. A forged report could name variables that hold other secrets. */
   readonly variables: readonly string[];
 }
 
@@ -146,7 +149,9 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment, s
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
-/** Replaces redaction marks in a text by the keys. Returns `null` if a mark stands for something else. */
+/**
+ * Replaces the redaction marks in a text by the keys. Returns `null` if a mark stands for something other than a key.
+ */
 export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

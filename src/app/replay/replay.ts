@@ -40,7 +40,7 @@ export interface PreparedReplay {
 
 export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
-  /** Why not all requests were answered; `null` if all were. */
+  /** Why some requests got no response; `null` if all got one. */
   readonly stopped: string | null;
   /** `other`: a status, error code or shape differs, or a request was not sent. */
   readonly outcome: "alike" | "other" | "not reached";

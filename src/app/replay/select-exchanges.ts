@@ -12,7 +12,7 @@ export interface ReplaySelection {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Maximum number of exchanges to replay. A finding of a genuine report has far fewer. */
+/** Maximum number of exchanges to replay. A finding in a genuine report has far fewer. */
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 

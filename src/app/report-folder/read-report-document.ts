@@ -31,7 +31,7 @@ const readReportAt = (path: string, read: (file: string) => ReportDocument): Rep
     () => read(statSync(path).isDirectory() ? join(path, reportFileName) : path),
   );
 
-/** Thrown if a saved report contradicts itself, because it was changed after it was written. */
+/** The error for a saved report that contradicts itself, because it was changed after it was written. */
 export class ContradictoryReport extends UsageError {}
 
 /** Reads a report whose totals and verdict must follow from its findings. */

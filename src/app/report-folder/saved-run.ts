@@ -10,7 +10,10 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/** The report and the evidence of a run, without keys, but with webhook secrets: checks of signatures need them. */
+/**
+ * The report and the evidence of a run. Keys are removed, but webhook secrets are kept, because checks of signatures
+ * need them.
+ */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
@@ -27,7 +30,10 @@ export const readSavedRun = (folder: string): SavedRun =>
     return { report, evidence: readEvidence(...file("evidence.json")) };
   });
 
-/** Calls `read`, and turns an error of the file system into a usage error: `failure`, the error's code, `advice`. */
+/**
+ * Calls `read`, and turns a file system error into a usage error. Its message joins `failure`, the error's code and
+ * `advice`.
+ */
 export function withReadErrors<T>(failure: Line, advice: string, read: () => T): T {
   try {
     return read();

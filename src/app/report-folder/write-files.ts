@@ -16,13 +16,19 @@ export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarn
 type TextOrPieces = string | (() => Iterable<string>);
 
 export interface WrittenFiles {
-  /** The folder of the files: a temporary folder if the requested one could not be written, or `null` if both failed. */
+  /**
+   * The folder with the written files: a temporary one if the requested one could not be written; `null` if both
+   * failed.
+   */
   readonly folder: string | null;
   /** A sentence for the user if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
-/** Writes files into a folder, or into a temporary folder so that the result of a long run is not lost. */
+/**
+ * Writes files into a folder. If that fails, writes them into a temporary folder, so that the result of a long run is
+ * not lost.
+ */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
     assertLocked(folder);

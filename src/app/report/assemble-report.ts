@@ -81,7 +81,10 @@ export function withProfileResults({ profiles: _before, limits: _limits, ...repo
   return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
 }
 
-/** Returns the parts of a report that follow from findings and clauses: verdict, totals, and lists of clauses. */
+/**
+ * Returns the parts of a report that follow from findings and clauses: the verdict, the totals, and the lists of
+ * clauses.
+ */
 export function verdictParts(
   findings: readonly ReportFinding[],
   { party = "server", requirements, end, unselected, load }: JudgingInput,

@@ -87,7 +87,7 @@ function withoutMissingProfiles(
   });
 }
 
-/** Statuses by which a server may respond to a request for an endpoint that it does not have. */
+/** Statuses with which a server may refuse a request because it does not have the endpoint. */
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
 /**
@@ -129,7 +129,10 @@ function skippedAsNotOffered(finding: ReportFinding, profile: Profile): ReportFi
   };
 }
 
-/** Removes the endpoints of some profiles from a finding. Without them, a failure may become a pass or skipped. */
+/**
+ * Removes the exchanges with endpoints of some profiles from a finding. Without them, a failure may become a pass or a
+ * skip.
+ */
 function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
   const { seen } = finding;
   if (seen === undefined || ignored.size === 0) return finding;
@@ -149,11 +152,14 @@ function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile
 
 const maxNamedPairs = 4;
 
-/** Returns the pairs of properties within reach that no request had. Empty with a selection, and for old evidence. */
+/**
+ * Returns the reachable pairs of request properties that no request had. Empty if checks were selected, and for
+ * evidence of earlier versions.
+ */
 export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
-/** Adds a skipped finding for each must clause with an untried pair, so that it does not count as exercised. */
+/** Adds a skipped finding for each must clause of an untried pair. Without it, the clause would count as exercised. */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],

@@ -110,7 +110,10 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/** Converts the coverage of a load check. A load has no list of expected responses, so `unseen` is empty. */
+/**
+ * Converts the coverage of a load check for the report. `unseen` is empty, because a load has no list of expected
+ * responses.
+ */
 const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
@@ -156,7 +159,7 @@ function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   }
 }
 
-/** Returns the webhook that a load trial left on the target, as a list of one. Empty if it created none. */
+/** Returns the webhook that a load trial left on the target, as a list of one; empty if the trial created none. */
 function createdWebhookOf(outcome: TrialResult, exchange: string): CreatedResource[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();

@@ -24,7 +24,7 @@ import { is2xx } from "../../base/http-status.ts";
 import { parseBoundedJson } from "../../base/bounded-json.ts";
 
 export interface RunReportFacts extends StatedFacts {
-  /** The party that is judged, such as a server or a client. Default: the server. */
+  /** The party that is judged: the server, which is the default, or for example a client. */
   readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly started: Date;
@@ -35,7 +35,7 @@ export interface RunReportFacts extends StatedFacts {
   readonly messages: Messages;
 }
 
-/** Assembles the report of a run from the run's result. It still contains the secrets that occur in findings. */
+/** Assembles the report of a run from the run's result. Secrets in findings are not redacted yet. */
 export function assembleRunReport(result: RunResult, facts: RunReportFacts): Report {
   const { party, requirements, started, finished = new Date(), unselected = [], selection, messages } = facts;
   const { target, durationMs, requests, executions, lost, away, waitedMs, exchanges } = result;
@@ -148,7 +148,10 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
-/** Returns the JSON objects that may describe the created resource. The document does not say which of them does. */
+/**
+ * Returns the JSON objects of a body that may describe the created resource. The document does not say which object
+ * does.
+ */
 function candidateObjects(text: string): JsonFields[] {
   const records: JsonFields[] = [];
   let inner = parseBoundedJson(text);

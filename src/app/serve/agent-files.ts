@@ -58,7 +58,7 @@ function readOrThrow(path: string, option: string): string {
   }
 }
 
-/** Adds the agents of agent files to a running reference server. Throws if two have the same id. */
+/** Adds the agents of agent files to a running reference server. Throws if two agents have the same id. */
 export function hostAgents(
   reference: Reference,
   loaded: readonly LoadedAgent[],
@@ -102,7 +102,10 @@ function endpointProblems(
   });
 }
 
-/** Watches the agent files: an edit updates the agent, deletion removes it, and restoring the file adds it again. */
+/**
+ * Watches the agent files. Editing a file updates its agent, deleting the file removes the agent, and restoring it adds
+ * the agent again.
+ */
 export function watchAgentFiles(
   reference: Reference,
   hosted: readonly HostedAgent[],
@@ -115,7 +118,7 @@ export function watchAgentFiles(
   return () => watches.forEach((close) => close());
 }
 
-/** Applies a changed, deleted or restored agent file to the server. Returns a line of text for the user. */
+/** Updates the server after an agent file was changed, deleted or restored. Returns a message for the user. */
 function applyChange(
   reference: Reference,
   { path, id }: HostedAgent,
@@ -153,7 +156,7 @@ type FileChange = { readonly kind: "content"; readonly content: string } | { rea
 const debounceMs = 120;
 /** How long a file must be missing before it counts as deleted. Some editors delete a file and write it again. */
 const removalGraceMs = 400;
-/** How often a file is read again without a change event. Some file systems send no events. */
+/** How often a file is read even without a change event, because some file systems send no events. */
 const pollIntervalMs = 2000;
 
 /** Calls back for every change or removal of a file. Watches its folder, because many editors replace the file. */

@@ -33,7 +33,7 @@ const atOpenFilesLimit =
 /** Connections that must be possible: of clients that test concurrency limits, and for webhook deliveries. */
 const minConnections = 128;
 
-/** Starts the reference server with the agents in agent files. Later changes of these files change the agents. */
+/** Starts the reference server with the agents of agent files. Later changes of the files change the agents, too. */
 export async function serveReference({
   agentFiles,
   targetFile,
@@ -134,7 +134,10 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/** Returns the id of the agent to create, delete or change. Only created and deleted agents are extra ones. */
+/**
+ * Returns the id of the agent that is created, deleted or changed to cause an event. Creating and deleting use an agent
+ * of their own.
+ */
 function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }

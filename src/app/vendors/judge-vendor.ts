@@ -162,7 +162,10 @@ export interface ConcurrentJudging {
   readonly sayOf: (name: string) => PrintLine;
 }
 
-/** Judges several vendors concurrently, but those with the same host one after the other: they disturb each other. */
+/**
+ * Judges several vendors concurrently. Vendors on the same host are judged one after the other, because their runs
+ * would disturb each other.
+ */
 export async function judgeConcurrently({
   vendors,
   judging,

@@ -42,7 +42,7 @@ export interface JudgedVendors {
 /**
  * Judges several deployments concurrently, then sends the load to one after the other, and compares all results.
  *
- * @throws {UsageError} if `from` names no vendor, or the load cannot be sent to any target; nothing was sent then
+ * @throws {UsageError} if `from` names no vendor, or no target can get the load; nothing was sent then
  */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder, from } = options;

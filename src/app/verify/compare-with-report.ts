@@ -41,7 +41,7 @@ export interface ReportComparison {
   readonly notes: readonly string[];
 }
 
-/** Compares a statement with its report: the digests, and the verdict when the evidence is judged again. */
+/** Compares a statement with its report: the digests, and the verdict that this version gives the evidence. */
 export function compareWithReport(statement: Statement, path: string, wordings: PossibleMessages): ReportComparison {
   const document = readReportDocument(path);
   const folder = folderOf(path);
@@ -76,7 +76,10 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/** Compares a report of another version with this version's judgement. Only a different verdict is a mismatch. */
+/**
+ * Compares a report of another version with this version's judgement of the same evidence. Only a different verdict is
+ * a mismatch.
+ */
 function compareWithOtherVersion(
   { suite, verdict }: Report,
   again: Report,

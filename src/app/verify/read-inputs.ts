@@ -25,7 +25,7 @@ import { keyListSchema, parseKeyList, type VendorKey } from "../../report/statem
 import { notationOf, parseSource } from "../../base/source/source.ts";
 import { type Policy, policySchema } from "../../report/statement/policy-schema.ts";
 
-/** A statement as a vendor published it: plain, or in a signed envelope. */
+/** A statement as a vendor published it, either plain or in a signed envelope. */
 export interface PublishedStatement {
   readonly statement: Statement;
   /** The parts that only a signed statement has; `null` if it is not signed. */
@@ -64,7 +64,7 @@ function parseStrictly<T>(text: string, raw: unknown, schema: z.ZodType<T>, file
   throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Whether no JSON object has two fields of one name: a parser and a person might read different ones. */
+/** Whether no JSON object has two fields of the same name. A parser and a person might read different values. */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));
 

@@ -11,7 +11,7 @@ import type { Statement } from "../../report/statement/statement-schema.ts";
 
 export interface VerifyOptions {
   readonly statementFile: string;
-  /** Folder of the report, or the `report.json` in it; `null` for none. */
+  /** Folder of the report, or the `report.json` in this folder; `null` for no report. */
   readonly report: string | null;
   /** Files or URLs of lists of public keys that vendors have published. */
   readonly keys: readonly string[];
@@ -33,7 +33,7 @@ export interface Verification {
   readonly notes: readonly string[];
 }
 
-/** Whether a statement is verified: there is no mismatch, and it meets every required rule of the policy. */
+/** Whether a statement is verified: it has no mismatch, and meets every required rule of the policy. */
 export const isVerified = ({ mismatches, rules }: Verification): boolean =>
   mismatches.length === 0 && rules.every(({ outcome }) => outcome === "met" || outcome === "optional");
 

@@ -151,10 +151,16 @@ export function deleteWatchFiles(folder: string): void {
 
 /** How often a line in the journal says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
-/** If the journal has no line for longer than this, the receiver did not listen: perhaps the machine was asleep. */
+/**
+ * Longest normal gap between two lines of the journal. After a longer gap, the receiver counts as not listening: the
+ * machine may have been asleep.
+ */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-/** Creates an accumulator of journal lines. It starts at the end of the run, with the deliveries of the run. */
+/**
+ * Creates an accumulator for the lines of the watch journal. It starts at the end of the run, with the run's
+ * deliveries.
+ */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];

@@ -28,7 +28,10 @@ export interface FileOwner {
 
 export const thisProcess: FileOwner = { machine: machineId, pid: process.pid };
 
-/** Whether a process has ended. `false` for a process on another machine, because this machine cannot tell. */
+/**
+ * Whether the process that owns a file has ended. `false` for a process on another machine, because this machine cannot
+ * tell.
+ */
 export function hasEnded(owner: FileOwner): boolean {
   if (owner.machine !== machineId) return false;
   try {
@@ -44,7 +47,9 @@ export function hasEnded(owner: FileOwner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/** After this time without a change, a temporary file counts as abandoned, on whatever machine its process was. */
+/**
+ * After this time without a change, a temporary file counts as abandoned, even if its process runs on another machine.
+ */
 const maxAgeMs = 10 * 60_000;
 
 /** Removes temporary files that killed processes have left in a folder. Keeps those of running processes. */
@@ -63,7 +68,9 @@ export function sweepTemporaryFiles(folder: string): void {
 const isAbandoned = (file: string, owner: FileOwner): boolean =>
   hasEnded(owner) || (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < Date.now() - maxAgeMs;
 
-/** Turns a name into a part of a file name, with a dash for anything but letters and digits. May be empty. */
+/**
+ * Turns a name into a part of a file name. Replaces anything but letters and digits by dashes. The result may be empty.
+ */
 export const slug = (name: string): string =>
   name
     .toLowerCase()

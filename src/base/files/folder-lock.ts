@@ -138,13 +138,14 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // The lock file is empty or unreadable: its process is about to write it, or was killed before it could.
+  // An empty or unreadable lock file belongs to a process that is about to write it, or that was killed before it
+  // could. Only age tells which.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleAfterMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleAfterMs;
 }
 
-/** Reads a lock file. Returns `null` if there is none, or it has no valid content. */
+/** Reads a lock file. Returns `null` if the file is missing or its content is invalid. */
 function readLock(file: string): LockHolder | null {
   try {
     const parsed = lockSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));

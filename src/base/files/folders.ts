@@ -23,7 +23,7 @@ const maxLinks = 40;
 export function followLinks(file: string, depth = 0): string {
   const path = resolve(file);
   const stats = statSync(path, { throwIfNoEntry: false });
-  // The links in /proc/self/fd lead to pipes and sockets, which have no path.
+  // Links in /proc/self/fd lead to pipes and sockets. These have no real path, so the given path is kept.
   if (stats !== undefined) return stats.isFile() ? realpathSync(path) : path;
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
   if (depth > maxLinks) throw Object.assign(new Error("too many links"), { code: "ELOOP" });

@@ -42,7 +42,7 @@ export interface StagedFile {
 }
 
 /**
- * Writes a text into a temporary file next to the final file. For pipes and devices, only `commit` writes.
+ * Writes a text into a temporary file next to the final file. Only `commit` writes to pipes and devices.
  *
  * @throws Node's own error
  */
@@ -76,7 +76,7 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
 export interface Draft {
   /** The path to give to the program. */
   readonly path: string;
-  /** Moves the program's output to its final name. Returns `false` if the program has written nothing. */
+  /** Moves the program's output to its final name. Returns `false` if the program has not written anything. */
   readonly commit: () => boolean;
 }
 

@@ -1,6 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** How this machine connects to others: proxies, trusted certificate authorities, client certificate. Plain data. */
+/**
+ * How this machine connects to others: proxies, trusted certificate authorities, client certificate. Threads can get
+ * it, because it is plain data.
+ */
 export interface Network {
   readonly proxy: ProxyChoice;
   /** Certificates of additional trusted authorities, as PEM; `null` if there are none. */

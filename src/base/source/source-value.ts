@@ -4,7 +4,7 @@ export interface PlaceNode {
   readonly members: ReadonlyMap<string, PlaceNode>;
 }
 
-/** A value, and the places of all values in it. */
+/** A parsed value, and the offsets in the text of all values in it. */
 export interface SourceValue {
   readonly value: unknown;
   readonly places: PlaceNode;
@@ -21,7 +21,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Maximum nesting that is accepted, because code that reads a value uses recursion. */
+/** Maximum depth of nesting. It is limited because the code that reads a value is recursive. */
 const maxDepth = 200;
 
 /** @throws {SourceError} if a value is nested too deep */

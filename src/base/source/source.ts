@@ -43,7 +43,9 @@ const parsers: Readonly<Record<Notation, (text: string) => SourceValue>> = {
   YAML: parseYamlSource,
 };
 
-/** Parses a text that a person wrote. Duplicate names, deep nesting and `__proto__` are problems. Never throws. */
+/**
+ * Parses a text that a person wrote. Reports duplicate names, deep nesting and `__proto__` as problems. Never throws.
+ */
 export function parseSource(written: string, notation: Notation): Source | SourceProblem {
   const text = written.replace(/^\uFEFF/, "");
   try {

@@ -80,7 +80,10 @@ function upperShare(ways: Float64Array, from: number): number {
   return tail / all;
 }
 
-/** Returns the share of a normal distribution above `z` (Abramowitz and Stegun 26.2.17, accurate to 1e-7). */
+/**
+ * Returns the probability that a value of the standard normal distribution exceeds `z`. Source: Abramowitz and Stegun
+ * 26.2.17, accurate to 1e-7.
+ */
 export function upperTail(z: number): number {
   if (z < 0) return 1 - upperTail(-z);
   const t = 1 / (1 + 0.2316419 * z);

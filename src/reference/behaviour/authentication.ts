@@ -19,7 +19,7 @@ export type Identity =
 /** The parts of a request that a key may restrict. */
 export interface AccessRequest {
   readonly endpoint: Endpoint;
-  /** `null` if the request names no agent. */
+  /** Id of the agent that the request names; `null` if it names none. */
   readonly agentId: string | null;
   readonly address: string;
   /** Whether the request has a signature, valid or invalid. */
@@ -29,7 +29,7 @@ export interface AccessRequest {
 /** The signature of a request, and the parts that the signature covers. An absent header is an empty text. */
 export interface SignedRequest {
   readonly method: string;
-  /** The path as sent, with its query string. */
+  /** The request's path as sent, with its query string. */
   readonly path: string;
   readonly timestamp: string;
   readonly signature: string;
@@ -101,6 +101,6 @@ export const standardAuthentication = {
   /** Returns the bytes that the signature covers. */
   signedBytes: ({ method, path, timestamp, body }: SignedRequest): Uint8Array =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
-  /** Whether a request without a valid key gets 401 before its path, agent and body are checked. */
+  /** Whether a missing or invalid key is reported before path, agent and body are checked. */
   authenticatesFirst: (_namesUnknownAgent: boolean): boolean => true,
 };

@@ -37,7 +37,7 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/** The earlier deliveries of a webhook when a new event occurs. */
+/** The earlier deliveries of a webhook, at the time of a new event. */
 export interface WebhookBacklog {
   readonly url: string;
   /** Number of deliveries that have not ended. */
@@ -47,8 +47,8 @@ export interface WebhookBacklog {
 }
 
 /**
- * The published source addresses of deliveries. The document has three and does not show them. Source: Events,
- * "Delivery security and policy", item 2.
+ * The source IP addresses of deliveries, which the server publishes. The document has three, but does not show them.
+ * Source: Events, "Delivery security and policy", item 2.
  */
 export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 
@@ -109,7 +109,7 @@ export const standardDeliveries = {
     ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
     ...Object.entries(custom).filter(([name]) => !isReservedHeader(name)),
   ],
-  /** Returns the address of this machine to send an attempt from; `null` for the system's choice. */
+  /** Returns the local IP address from which an attempt is sent; `null` for the system's choice. */
   deliverySource: (_facts: AttemptInput): string | null => null,
   deliveryFraming: (): "length" | "chunked" => "length",
   /** Returns the name of the queue for a delivery. */
@@ -121,7 +121,10 @@ export const standardDeliveries = {
   awaitsResponseBody: (): boolean => false,
   /** Whether a response may count as success, given the names of its headers. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,
-  /** Whether the server follows a redirect with a GET, and judges the delivery by the response to the GET. */
+  /**
+   * Whether the server follows a redirect of the receiver with a GET. The response to the GET then decides whether the
+   * delivery succeeded.
+   */
   followsRedirects: (): boolean => false,
   isDelivered: (status: number): boolean => status >= 200 && status <= 299,
   /** Returns when the next attempt of a delivery is due; `null` for no further attempt. */

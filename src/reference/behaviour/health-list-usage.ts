@@ -52,7 +52,7 @@ export const standardHealthListUsage = {
     ...(lastRequestMs === null ? {} : { last_request: isoTime(lastRequestMs) }),
     ...(agent.warnings.length === 0 ? {} : { warnings: agent.warnings }),
   }),
-  /** Whether a request to this endpoint, which runs an agent, changes `last_request` in the agent's health report. */
+  /** Whether running an agent through this endpoint changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
   /** Returns the page of the list to send. A number or size out of bounds becomes the nearest allowed one. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({

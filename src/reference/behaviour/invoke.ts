@@ -30,7 +30,7 @@ export interface InvokeInput {
   readonly requestId: string;
 }
 
-/** The values that identify a conversation. */
+/** The account, the agent and the session that identify a conversation. */
 export interface ConversationInput {
   readonly account: string;
   readonly agent: string;
@@ -38,7 +38,7 @@ export interface ConversationInput {
   readonly endpoint: Endpoint;
 }
 
-/** The server's decisions about invocation. Decisions about the request also apply to streams. Source: Endpoints 1. */
+/** The server's decisions about invokes. Those about the request also apply to streams. Source: Endpoints 1. */
 export const standardInvoke = {
   /** Returns the error in the body of an invoke or stream request, or `null`. */
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _endpoint: Endpoint): ApiError | null => {
@@ -48,7 +48,7 @@ export const standardInvoke = {
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /** Chooses between the error of the request's agent and that of its body. */
+  /** Chooses which error to send if both the request's agent and its body may have one. */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
   /** Cuts a text after its first `maxTokens` words. */

@@ -40,7 +40,7 @@ export const standardLimits = {
   refundedRequests: (): number => 1,
   /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,
-  /** Returns how many requests each chunk of a stream counts as. */
+  /** Returns how many additional requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
   /** Milliseconds on the server's clock from the event until the slot is free. */
@@ -48,9 +48,9 @@ export const standardLimits = {
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
-  /** Chooses the window that the headers report after the window `exhausted` has refused a request. */
+  /** Chooses the window that the headers of a 429 report. `exhausted` is the window that refused the request. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
-  /** Makes the window that the headers report after the month's token quota has refused a request. */
+  /** Returns the window that the headers of a 429 report if the month's tokens are used up. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
   /**
    * Whether the rate-limit headers describe the moment of the response. Otherwise they describe the request's arrival.

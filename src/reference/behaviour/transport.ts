@@ -30,7 +30,7 @@ export const standardTransport = {
   finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   bodyFraming: (): "length" | "chunked" => "length",
-  /** Turns of the event loop to wait before making a response. */
+  /** Number of event-loop turns to wait before making a response. */
   turnsBeforeResponse: (_head: { readonly endpoint: Endpoint }): number => 0,
   /** Milliseconds on the server's clock to wait before making a response. */
   responseDelayMs: (_head: { readonly endpoint: Endpoint; readonly isLimited: boolean }): number => 0,
@@ -43,7 +43,7 @@ export const standardTransport = {
   servedPath: (path: string): string => path,
   /** Returns the status of a successful response. `health` is the agent's health for a health report. */
   successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
-  /** Whether this endpoint can respond in a media type that `Accept` (empty if absent) allows. */
+  /** Whether this endpoint can respond in a media type that `Accept` allows. `Accept` is empty if absent. */
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   /** The largest accepted request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,

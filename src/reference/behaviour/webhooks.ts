@@ -38,7 +38,7 @@ export interface WebhookRequest {
   readonly secret: string | null;
 }
 
-/** Event types and wildcards that a webhook may select. */
+/** The event types and wildcards that a webhook may subscribe to. */
 export const eventSelectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
 
 export const eventTypeByStage = {

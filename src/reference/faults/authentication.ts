@@ -26,7 +26,7 @@ const acceptWrongKeys = (where: Endpoint): Override =>
     (requires, endpoint, { kind }) => requires && (endpoint !== where || kind === "absent"),
   );
 
-/** Matches any authentication scheme with its credentials. */
+/** Matches an `Authorization` header of any scheme. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
 /** Accepts an unknown key as if it were the first known key that it resembles. */
@@ -59,7 +59,7 @@ const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
     })(base);
   });
 
-/** Expects the signature over a request with other parts than those it has. */
+/** Computes the expected signature over other parts than those of the request. */
 const signOther =
   (change: (request: SignedRequest) => Partial<SignedRequest>): Override =>
   (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, ...change(request) }) });

@@ -68,7 +68,10 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that show only in concurrent requests, or only in very many requests. The suites still detect them. */
+/**
+ * Faults that show only in concurrent requests, or in a very large number of requests. A usual run of the suites still
+ * detects them.
+ */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

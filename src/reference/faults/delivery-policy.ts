@@ -100,7 +100,9 @@ const signatureFaults = faults("Events / Delivery security and policy", {
   ),
 });
 
-/** Makes no further attempt after a response that `isFinal` selects. `status` is `null` if no response came in time. */
+/**
+ * Makes no further attempts after a response that `isFinal` accepts. `status` is `null` if no response came in time.
+ */
 export const stopRetriesAfter = (isFinal: (status: number | null) => boolean): Override =>
   overrideResult("nextAttemptMs")((nextMs, { status }) => (isFinal(status) ? null : nextMs));
 

@@ -59,8 +59,8 @@ function resizeWindows(
 }
 
 /**
- * Creates a limiter that admits requests by a late count: it misses the requests of the last `lagTurns` event-loop
- * turns. The headers report the right count.
+ * Creates a limiter with a race: its count misses the requests of the last `lagTurns` event-loop turns, so it admits
+ * too many. The headers report the right count.
  */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
@@ -85,7 +85,7 @@ const shareByTier =
 const exemptFromLimits = (exempt: Endpoint): Override =>
   overrideResult("isLimited")((is, endpoint) => is && endpoint !== exempt);
 
-/** Counts a stream twice if its parameters match. */
+/** Counts a stream as two requests if its parameters match. */
 export const countTwice = (matches: (parameters: Readonly<Record<string, unknown>>) => boolean): Override =>
   withLast("validateBody", (last) => {
     let counted: unknown;
@@ -217,7 +217,7 @@ const rateFaults = faults("Limits / Request rate", {
 
 const lateMs = 90_000;
 
-/** Delays the release of a request's slot in matching cases. */
+/** Holds a request's concurrency slot too long after its end, in matching cases. */
 function delaySlotRelease(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
   return overrideResult("releaseDelayMs")((delayMs, ...when) => (matches(...when) ? lateMs : delayMs));
 }

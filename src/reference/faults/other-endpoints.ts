@@ -10,7 +10,7 @@ import { always, fault, faults, overrideJson, overrideResult, overrideSuccessSta
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
 
-/** Leaves matching requests out of the requests that `GET /usage` reports as used. */
+/** Makes `GET /usage` leave matching requests out of the used requests that it reports. */
 const omitFromUsage = (matches: (head: HeadInput) => boolean): Override =>
   overrideResult("isInUsage")((isInUsage, head) => isInUsage && !matches(head));
 

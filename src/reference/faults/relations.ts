@@ -14,7 +14,7 @@ const healthBody = overrideJson("healthBody");
 const webhookBody = overrideJson("webhookBody");
 const streamError = overrideJson("streamErrorData");
 
-/** Edits the data of the webhook event `agent.completed`: of all, and of those of streams. */
+/** Edits the data of every `agent.completed` event. `streamedData` edits only those of streams. */
 const completedData = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
 const streamedData = overrideJson("executionEventData").when(
   ({ stage, endpoint }) => stage.kind === "completed" && endpoint === "stream",
@@ -35,7 +35,7 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
  */
 const reportedSeconds = 0.0027;
 
-/** Remembers only two conversations of invokes. The next conversation replaces the older one. */
+/** Remembers only the last two conversations of invokes. A new conversation replaces the older one. */
 function keepTwoConversations(): Override {
   return (base) => {
     const kept: string[] = [];

@@ -131,7 +131,7 @@ const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-/** Makes an error body that fits neither form A nor form B: form A without its `status`. */
+/** Turns an error body into one that fits neither form A nor form B, by removing `status` from form A. */
 const withoutForm = (value: unknown) => removeField(value, "error.status");
 
 const errorFaults = faults("Errors", {

@@ -58,7 +58,7 @@ function monthAt(nowMs: number): CalendarMonth {
   return lastMonth;
 }
 
-/** Returns the start of the month (UTC) of an instant. */
+/** Returns the start of the month (UTC) that contains a time. */
 export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
 /** Returns the start of the next month (UTC) after an instant. */

@@ -16,7 +16,7 @@ export interface WindowStatus {
   readonly resetAtMs: number;
 }
 
-/** A limit on the number of requests. All instants are Unix milliseconds and never go back. */
+/** A limit on the number of requests. All times are Unix milliseconds and never decrease from call to call. */
 export interface Limiter {
   readonly window: WindowName;
   /** Whether one more request has room. */
@@ -58,7 +58,10 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /** Number of the window that counted the last request: its start divided by its length; -1 for none. */
+  /**
+   * Number of the window that counted the last request: the window's start divided by its length; -1 before the first
+   * request.
+   */
   number = -1;
   used = 0;
 
@@ -166,7 +169,7 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // The upper bound keeps the bucket from falling below zero if refusals count, too.
+    // The second argument of `Math.min` keeps the bucket from falling below zero if refused requests count, too.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),

@@ -31,11 +31,11 @@ export interface RequestContext {
   readonly accountName: string;
   /** When the account was last used before this request; `null` for never. */
   readonly lastUsedMs: number | null;
-  /** The error to send before path, agent and body are checked; `null` for none. */
+  /** The error to send without checking path, agent and body; `null` for none. */
   readonly error: ApiError | null;
   /** The error to send once path, agent and body have proved valid; `null` for none. */
   readonly deferredError: ApiError | null;
-  /** Returns the rate-limit headers of the response. Called when the head of the response is sent. */
+  /** Returns the rate-limit headers of the response. Called when the response's status and headers are sent. */
   rateHeaders(head: HeadInput): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
@@ -122,7 +122,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request. Returns the refusal again, because the count may have made the wait longer. */
+/** Counts a refused request. Returns the refusal with the new wait, because the count may have made the wait longer. */
 function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
@@ -130,7 +130,7 @@ function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, 
   return after?.kind === refusal.kind ? after : refusal;
 }
 
-/** Returns the window that a refusal describes in its rate-limit headers. */
+/** Returns the window that the rate-limit headers of a refused request report. */
 function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowStatus {
   if (refusal.kind === "request-limit") return refusal.window;
   const advertised = behaviour.advertisedWindow(account.windows(nowMs));
@@ -175,7 +175,7 @@ interface Admission {
   readonly counted?: boolean;
   /** Whether the request took a slot for concurrent requests. */
   readonly slot?: boolean;
-  /** The window that the headers of a refusal report. */
+  /** The window that the rate-limit headers of a refused request report. */
   readonly advertised?: WindowStatus;
 }
 

@@ -15,7 +15,10 @@ import { failed, ok, sendResult, type RouteResult } from "./response.ts";
 import type { ServerState } from "./state.ts";
 import { readTrouble } from "./trouble.ts";
 
-/** The name of the header with the control token. Requests that move the clock or change a deployment need it. */
+/**
+ * Name of the header for the control token. Requests that move the clock or change a deployment must have it, if the
+ * server has a token.
+ */
 export const controlTokenHeader = "X-Control-Token";
 
 /** Returns the error of a control request without the right token, or `null`. Without a token, all are accepted. */
@@ -45,7 +48,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
   addTestControlRoutes(app, state);
 }
 
-/** Returns when each key was last used since this start of the server, by the key's name. */
+/** Returns when each key was last used, by the key's name. Uses before the last start of the server do not count. */
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   // The name of an account is the text of its key.
   const lastUsedAt = (account: string): string | null => {

@@ -81,7 +81,10 @@ export function agentIdFromName(agentName: string): string {
   return slug === "" ? "agent" : slug;
 }
 
-/** Returns the webhooks of a configuration file, for which the document defines no secret. */
+/**
+ * Returns the webhooks that a configuration file defines. They have no secret, because the document defines no field
+ * for one.
+ */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
     url,
@@ -96,7 +99,7 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
 /** Why an agent is put into service: the server starts, or the agent's file is new or has changed. */
 export type HostingReason = "start" | "created" | "updated";
 
-/** Puts the agent and the webhooks of a file into service, in place of those of an earlier agent with this id. */
+/** Puts the agent and the webhooks of a file into service. They replace those of an earlier agent with this id. */
 export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
   const { agents, outbox, clock } = state;
   const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());

@@ -23,7 +23,7 @@ export interface Execution {
   readonly turn: number;
   readonly previousQuery: string | null;
   readonly usage: TokenUsage;
-  /** Milliseconds until the first chunk, at most the agent's timeout. */
+  /** Milliseconds until the first chunk. Not more than the agent's timeout. */
   readonly processingMs: number;
   readonly timesOut: boolean;
 }
@@ -121,7 +121,10 @@ export interface ExecutionEvents {
   readonly requestId: string;
   /** Sends the event of the execution's end. */
   ended(execution: Execution): void;
-  /** Sends the event for a client that left before the end, if the behaviour defines such an event. */
+  /**
+   * Sends the event for a client that disconnected before the end of the response, if the behaviour defines such an
+   * event.
+   */
   disconnected(): void;
 }
 

@@ -65,7 +65,7 @@ function forAgent(
   return deferredError === null ? respond(agent) : failed(deferredError);
 }
 
-/** Page and limit from the query string. */
+/** Page and limit from the query string of a list request. */
 export interface ListQuery {
   readonly page?: number;
   readonly limit?: number;

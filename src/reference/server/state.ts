@@ -24,7 +24,7 @@ export interface ServerState {
   readonly startId: string;
   /** The agents by id. Deployments change them. */
   readonly agents: Map<string, Agent>;
-  /** The operations by id. */
+  /** The asynchronous operations, by id. */
   readonly operations: Map<string, AsyncOperation>;
   /** Token of control requests; `null` if they need none. */
   readonly controlToken: string | null;
@@ -130,7 +130,10 @@ class BoundedMap<V> extends Map<string, V> {
   }
 }
 
-/** Adds a query to the conversation with this name. The conversation that was idle longest is the first to be dropped. */
+/**
+ * Adds a query to the conversation with this name. If there are too many conversations, drops the one that was idle
+ * longest.
+ */
 export function addTurn({ conversations }: ServerState, name: string, query: string): Conversation {
   const before = conversations.get(name);
   const turn = (before?.turn ?? 0) + 1;

@@ -5,7 +5,7 @@ import { fieldsOf } from "../json-edit.ts";
 /** Kinds of trouble: 500, a connection closed without a response, 429, or a wait before the request is handled. */
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
-/** A plan to let the next requests that run an agent fail or wait. */
+/** A plan that makes the next requests that run an agent fail or wait. */
 export interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
   /** The `retry_after` of `limit`, or the wait of `delay` in real time. */
@@ -18,7 +18,7 @@ export interface PlannedTrouble {
 
 /** Decides which requests fail or wait as planned. */
 export interface Trouble {
-  /** Replaces the plan. */
+  /** Replaces the current plan. */
   plan(planned: PlannedTrouble): void;
   /** Counts a request against the plan. Returns the trouble that the request meets, or `null`. */
   take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
@@ -39,9 +39,9 @@ export function createTrouble(): Trouble {
   };
 }
 
-/** Greatest number of requests for which trouble can be planned. */
+/** Maximum number of requests for which trouble can be planned. */
 const maxTroubledRequests = 1000;
-/** Greatest `retry_after`, and greatest delay. */
+/** Maximum number of seconds, for `retry_after` and for delays. */
 const maxSeconds = 300;
 
 /** Reads the body of a request that plans trouble. Returns an error if a field is wrong. */
@@ -58,7 +58,7 @@ export function readTrouble(body: unknown): PlannedTrouble | ApiError {
   return { kind: known, seconds, requests, agentId };
 }
 
-/** A window of requests, as the response of a planned 429 shows it. */
+/** A rate-limit window as the headers of a planned 429 show it. */
 interface ShownWindow {
   readonly limit: number;
   readonly resetAtMs: number;

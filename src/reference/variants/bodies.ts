@@ -27,7 +27,7 @@ function reverseKeys(value: unknown): unknown {
   );
 }
 
-/** Writes JSON with a fraction in every whole number: `1.0`. */
+/** Writes JSON in which every whole number has a fraction, such as `1.0`. */
 export function withFractions(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
   if (Array.isArray(value)) return `[${value.map(withFractions).join(",")}]`;
@@ -133,7 +133,7 @@ export const wrapAsResult = (value: unknown) => ({
 });
 /** Wraps a body in the document's generic envelope, as `data`. */
 export const wrapAsData = (value: unknown) => ({ status: "success", data: value });
-/** Wraps a body in the document's generic envelope, as `data`, to which it adds the envelope's `metadata`. */
+/** Wraps a body in the document's generic envelope: the body becomes `data`, and the envelope's `metadata` is added. */
 const wrapWithMetadata = (value: unknown) => ({
   status: "success",
   data: isObject(value) ? { ...value, metadata: envelopeMetadata } : value,

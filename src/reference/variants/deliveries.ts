@@ -8,7 +8,10 @@ const eventBody = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
-/** Replaces the delays of retries. Each delay counts from the previous attempt, or all count from the first. */
+/**
+ * Replaces the delays of retries. A delay counts from the previous attempt, or every delay counts from the first
+ * attempt.
+ */
 const replaceRetryDelays =
   (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({

@@ -19,7 +19,7 @@ const deliveriesBody = overrideJson("deliveriesBody");
 const metricsBody = overrideJson("metricsBody");
 const alertBody = overrideJson("alertBody");
 
-/** Shows a failed delivery as pending in the list of deliveries, and the webhook itself as failed. */
+/** Reports failed deliveries as pending in the list of deliveries. The webhook itself is reported as failed instead. */
 const showWebhookAsFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");

@@ -7,7 +7,7 @@ import { addressSet, normalizeAddress } from "../addresses.ts";
 export interface AddressGuard {
   /** Returns why the server does not deliver to a URL, or `null`. `lookup` checks the addresses of a host name. */
   addressRefusal(url: string): string | null;
-  /** Resolves a host name for a connection. Fails if any address of the name is refused. */
+  /** Resolves a host name to connect to. Fails if the server may not deliver to one of its addresses. */
   readonly lookup: LookupFunction;
 }
 
@@ -17,11 +17,11 @@ export type Resolver = (name: string, done: (error: Error | null, addresses: rea
 export interface GuardOptions {
   /** Whether deliveries to the server's own machine are allowed. */
   readonly allowsLoopback: boolean;
-  /** Addresses and CIDRs that are allowed although they are not public. */
+  /** IP addresses and CIDRs that webhooks may use although they are not public. */
   readonly allowed: readonly string[];
   /**
-   * The addresses of this machine, to which no webhook may deliver even if they are public. Default: all addresses of
-   * its network interfaces.
+   * The IP addresses of this machine. No webhook may deliver to them, even if they are public. Default: the addresses
+   * of all network interfaces.
    */
   readonly machineAddresses?: readonly string[];
   /** Resolves host names. Default: the system's resolver. */
@@ -89,7 +89,9 @@ export function listensOnLoopback(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
 
-/** Networks that users' URLs may not reach. Source: the IANA special-purpose address registries (RFC 6890). */
+/**
+ * Networks to which no webhook of a user may deliver. Source: the IANA special-purpose address registries (RFC 6890).
+ */
 export const privateNetworks = addressSet([
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -126,11 +128,11 @@ export const privateNetworks = addressSet([
 export const loopbackNetworks = addressSet(["127.0.0.0/8", "::1"]);
 
 const prefixes = {
-  /** IPv4-mapped addresses. Source: RFC 4291, section 2.5.5.2. */
+  /** Prefix of IPv4-mapped addresses. Source: RFC 4291, section 2.5.5.2. */
   mapped: "0:0:0:0:0:ffff",
   /** IPv4-compatible addresses. Source: RFC 4291, section 2.5.5.1. */
   compatible: "0:0:0:0:0:0",
-  /** IPv4-translated addresses. Source: RFC 2765, section 2.1. */
+  /** Prefix of IPv4-translated addresses. Source: RFC 2765, section 2.1. */
   translated: "0:0:0:0:ffff:0",
   /** Addresses of NAT64 (IPv6 clients of IPv4 servers). Source: RFC 6052, section 2.1. */
   nat64: "64:ff9b:0:0:0:0",

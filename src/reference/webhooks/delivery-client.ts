@@ -9,7 +9,7 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly bytes: Uint8Array;
-  /** Address of this machine to send from; `null` for the system's choice. */
+  /** Local IP address to send from; `null` for the system's choice. */
   readonly localAddress: string | null;
   readonly framing: "length" | "chunked";
   /** Milliseconds on the server's clock until the head of the response must have arrived; `Infinity` for no limit. */
@@ -31,7 +31,7 @@ export type DeliveryOutcome =
 /** Sends requests. Never rejects. */
 export interface DeliveryClient {
   send(delivery: DeliveryRequest): Promise<DeliveryOutcome>;
-  /** Drops every connection. */
+  /** Closes every connection at once. */
   close(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ const openAgent = (guard: AddressGuard, localAddress: string | null): Agent =>
     connect: { lookup: guard.lookup, timeout: connectTimeoutMs },
     ...(localAddress !== null && { localAddress }),
     allowH2: false,
-    // Only the server's clock decides whether a response is late.
+    // Switches undici's timeouts off, because the server's own clock decides whether a response is late.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

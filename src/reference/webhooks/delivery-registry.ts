@@ -128,7 +128,7 @@ function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
   };
 }
 
-/** Copies a value as JSON. A value that is not JSON becomes an empty object. */
+/** Copies a value through JSON. A value that JSON cannot express becomes an empty object. */
 function jsonCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? {}));

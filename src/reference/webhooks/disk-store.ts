@@ -189,7 +189,7 @@ function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
   };
 }
 
-// The casts are safe: this server wrote the file, in a known version.
+// The casts are safe, because this server wrote the file, and has checked its version.
 
 function webhookOf({ webhook: text, tally }: Row): StoredWebhook {
   const { isActive, ...webhook } = JSON.parse(String(text)) as StoredWebhook["webhook"] & { isActive: boolean };

@@ -122,7 +122,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 
 /** Queues of jobs. Each queue runs a limited number of jobs at once and never waits for another queue. */
 export interface DeliveryQueues {
-  /** Adds a job, which starts soon, or when its queue has room. The job must not reject. */
+  /** Adds a job, which starts soon if its queue has room, or else later. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
   /** Resolves when every job for which its queue has room has started. */
   allStarted(): Promise<void>;
@@ -152,7 +152,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
       if (queue.running >= maxRunning()) return;
       queue.running += 1;
       starting += 1;
-      // Starts jobs later, because the caller has a response to send first.
+      // Starts the job later, because the caller still has to send a response.
       setImmediate(() => {
         starting -= 1;
         void next(name, queue);
@@ -173,11 +173,11 @@ export interface InFlightRequests {
   begin(budget: WaitBudget): () => void;
   /** Whether a virtual clock must wait, because the wait budget of an open request is not used up. */
   isWaiting(): boolean;
-  /** Resolves when there is no open request whose wait budget is not used up. */
+  /** Resolves when a virtual clock need not wait any more, because no open request has wait budget left. */
   whenIdle(): Promise<void>;
 }
 
-/** How long a virtual clock waits for a request: `little` if the receiver did not respond the last time. */
+/** How long a virtual clock waits for a delivery request: `little` if the receiver did not respond the last time. */
 export type WaitBudget = "usual" | "little";
 
 /** Location of the receivers. Receivers in this process respond after a few turns of the event loop. */

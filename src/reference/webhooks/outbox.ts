@@ -45,7 +45,7 @@ export interface Outbox {
   addressRefusal(url: string): string | null;
   /** Resolves when no request waits for a receiver's response, or after a short real time. */
   whenIdle(): Promise<void>;
-  /** Aborts all requests. With a data folder, their deliveries remain due for the next start. */
+  /** Aborts all delivery requests. With a data folder, their deliveries are due again at the next start. */
   close(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ export interface NewWebhook {
   readonly agentId: string | null;
   /** Secret that signs deliveries; `null` for no signature. */
   readonly secret: string | null;
-  /** Extra headers of each delivery. */
+  /** Headers that each delivery to the webhook has in addition. */
   readonly headers: Readonly<Record<string, string>>;
   /** The key that owns the webhook, or `fileOwner`. */
   readonly owner: string;
@@ -42,9 +42,9 @@ export interface HostingEvent {
 export interface DeliveryAttempt {
   readonly atMs: number;
   readonly endedMs: number;
-  /** `null` if no response came in time. */
+  /** Status of the receiver's response; `null` if no response came in time. */
   readonly status: number | null;
-  /** Why no response came, or `null`. */
+  /** Why the receiver gave no response; `null` if it gave one. */
   readonly failure: string | null;
 }
 
@@ -88,7 +88,7 @@ export interface DeliveryDestination {
 export type DeliveryMessage =
   | {
       readonly kind: "event";
-      /** Number of the event: the same for all webhooks that get it. */
+      /** Number of the event. It is the same for all webhooks that get the event. */
       readonly number: number;
       readonly type: string;
       readonly createdMs: number;
@@ -160,7 +160,7 @@ export interface RecordStore {
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
-/** Stores the server's state. A call writes everything before it returns, or nothing. */
+/** Stores the server's state. Each call writes all of its data before it returns, or none. */
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;

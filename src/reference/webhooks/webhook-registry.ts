@@ -20,7 +20,7 @@ export interface RegisteredWebhook {
   totals: DeliveryTotals;
   /** Numbers of the kept deliveries, in order of creation. */
   deliveries: number[];
-  /** Number of deliveries that have not ended. */
+  /** Number of deliveries that are not delivered or failed yet. */
   pendingCount: number;
 }
 

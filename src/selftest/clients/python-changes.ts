@@ -5,7 +5,7 @@ const start = "    failures = 0\n";
 const ownHeaders = '"Authorization": f"Bearer {KEY}", "Accept": "application/json"';
 const jsonHeaders = `{${ownHeaders}, "Content-Type": "application/json"}`;
 
-/** Makes a client that sends one more request before all others, and ignores the response. */
+/** Makes a client that sends an additional request before all others, and ignores the response. */
 const extraRequest = (name: string, breaks: ClauseId, request: string): ClientChange =>
   wrongRequest(name, breaks, start, `${start}    http.${request}\n`);
 

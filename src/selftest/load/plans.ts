@@ -87,7 +87,7 @@ interface BrokenClaim {
 export interface LoadFaultResult extends LoadFaultTrial {
   /** The first finding of each broken clause or requirement, sorted by the name of the clause or requirement. */
   readonly found: readonly BrokenClaim[];
-  /** Why the load proved nothing; `null` if its result is valid. */
+  /** Why the load's result is invalid; `null` if it is valid. */
   readonly problem: string | null;
   readonly seconds: number;
 }
@@ -113,9 +113,7 @@ export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/**
- * Returns one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario.
- */
+/** Lists one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -126,7 +124,7 @@ export function cleanRound(round: number, engines: readonly EngineName[]): LoadF
   });
 }
 
-/** Returns the engines that are installed. */
+/** Returns the load engines that are installed on this machine. */
 export async function installedEngines(): Promise<EngineName[]> {
   try {
     await findK6();
@@ -140,7 +138,10 @@ export async function installedEngines(): Promise<EngineName[]> {
 /** Number of loads to run at once, of the scenarios that wait more than they compute. */
 const maxConcurrentTrials = 4;
 
-/** Runs all trials, those of {@link exclusiveScenarios} one at a time, after the others. Returns the results in order. */
+/**
+ * Runs all trials. Those of {@link exclusiveScenarios} run last, one at a time. Returns the results in the order of the
+ * trials.
+ */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
   openEnvironment: EnvironmentOpener,

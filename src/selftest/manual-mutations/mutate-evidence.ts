@@ -103,8 +103,8 @@ export const hasStatus =
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
 /**
- * Returns a test for exchanges: whether they call this endpoint, and the response has one of these statuses. Without
- * statuses, any status passes.
+ * Returns a test whether an exchange calls this endpoint and its response has one of these statuses. Without statuses,
+ * any status passes.
  */
 export const isResponseOf =
   (name: string, ...statuses: readonly number[]) =>

@@ -43,7 +43,7 @@ export interface JudgedCleanRun {
 type JudgedOutcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "inapplicable" | "error";
 
 /**
- * Judges an unchanged clean run.
+ * Judges the unchanged evidence of a clean run.
  *
  * @throws {Error} if the run has a breach
  */

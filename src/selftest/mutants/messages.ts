@@ -16,13 +16,15 @@ import {
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value in the evidence that a table of the document describes, and a function that replaces it. */
+/** A JSON value in the evidence that a table of fields describes, and a function that replaces the value. */
 export interface MutableMessage {
   /** Name of the message in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
-  /** Every table of src/spec/fields.ts that describes the value, with the path at which the table's fields begin. */
+  /**
+   * The tables of src/spec/fields.ts that describe the value. `steps` is the path at which the fields of a table begin.
+   */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -75,7 +77,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/** Returns the path with the most fields of `names`: the top of the body, `data`, or `data.result`. */
+/** Returns the path of the object that has the most fields of `names`: the body itself, `data`, or `data.result`. */
 function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   const candidates: readonly JsonPath[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
@@ -134,7 +136,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Names a delivery for reports. First attempts have their own name, because a sender may begin with a ping. */
+/** Names a delivery in reports. First attempts have a name of their own, because a sender may begin with a ping. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

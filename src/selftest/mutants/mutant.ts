@@ -11,7 +11,7 @@ export interface CleanRun {
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
-  /** Names of the keys that are valid and have no restrictions. */
+  /** Names of the keys that are valid and unrestricted. */
   readonly validKeys: readonly string[];
   readonly paths: ConfiguredPaths;
 }
@@ -34,7 +34,7 @@ export interface Mutant {
   readonly subject: string;
   /** Id of the first exchange or delivery that is changed. */
   readonly id: string;
-  /** The clauses that cover the change. For an illegal mutant, one of them must turn red. */
+  /** The clauses that forbid the change. One of them must turn red for an illegal mutant. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }

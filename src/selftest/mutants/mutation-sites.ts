@@ -8,7 +8,7 @@ import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./mutant.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
-/** A response that mutants change. It stands for all similar responses of the run. */
+/** A response that mutants change. It stands for all responses of its kind in the run. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
@@ -16,7 +16,10 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** Name in reports, such as `invoke 200`. A trait follows if other responses have the same endpoint and status. */
+  /**
+   * Name in reports, such as `invoke 200`. If several responses share endpoint and status, the name also has a property
+   * that tells them apart.
+   */
   readonly name: string;
 }
 

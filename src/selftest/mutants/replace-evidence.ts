@@ -36,8 +36,8 @@ function idsIn(value: unknown): Iterable<string> {
 }
 
 /**
- * Maps the id of each part inside an object or array to the members that hold it. Cached, because thousands of mutants
- * replace parts of the same run.
+ * Maps the id of each part inside an object or array to the members that contain the part. Cached, because thousands of
+ * mutants replace parts of the same run.
  */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
@@ -50,7 +50,10 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/** Returns the results of probes with parts replaced. Unchanged objects stay the same, so that caches keep working. */
+/**
+ * Returns the results of probes with some parts replaced. Keeps unchanged objects as they are, so that caches still
+ * find them.
+ */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,

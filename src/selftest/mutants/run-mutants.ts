@@ -22,21 +22,24 @@ import { fieldMutants, unknownFieldMutants } from "./operators/fields.ts";
 import { rateHeaderMutants } from "./operators/rate-headers.ts";
 import { streamMutants } from "./operators/streams.ts";
 
-/** Which mutants to try: all, or a sample that the seed draws. */
+/** Selects which mutants to try: all, or a sample of them. */
 export interface MutantSelection {
   /** Size of the sample; `null` for all. */
   readonly sample: number | null;
   readonly seed: number;
 }
 
-/** The work of one worker thread: its share of the mutants of all clean runs. */
+/** The work of one worker thread: a part of the mutants of all clean runs. */
 export interface MutantsShare extends MutantSelection {
   readonly runs: readonly CleanRun[];
   readonly share: number;
   readonly of: number;
 }
 
-/** Runs the suites against all correct servers. Then tries the mutants in worker threads, one for each core. */
+/**
+ * Runs the suites against each of several correct servers. Then tries the mutants in worker threads, one thread per
+ * core.
+ */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(cleanServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
@@ -93,11 +96,17 @@ export interface CleanServer {
   readonly name: string;
   /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /** Whether to try a mutant: those of a server with variants must differ from those of the plain server. */
+  /**
+   * Whether to try a mutant. A server with variants tries only mutants that differ from those of the server without
+   * variants.
+   */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/** Whether a mutant changes an error's body or `X-RateLimit-Limit`, which alone differ in the server "form B". */
+/**
+ * Whether a mutant changes an error's body or `X-RateLimit-Limit`. Only there does the server "form B" differ from the
+ * plain server.
+ */
 const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
@@ -132,7 +141,7 @@ export const variantsOf = ({ variants }: CleanServer): Patch[] =>
     return found;
   });
 
-/** Draws up to `max` items by a seed, and keeps their order. The same seed draws the same items. */
+/** Draws a sample of up to `max` items, and keeps their order. The same seed draws the same items. */
 export function drawSample<T>(items: readonly T[], max: number, seed: number): readonly T[] {
   if (items.length <= max) return items;
   const chosen = new Set(shuffled([...items.keys()], seededNumbers(seed)).slice(0, max));

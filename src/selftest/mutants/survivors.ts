@@ -6,7 +6,7 @@ export type SurvivalReason = string;
 
 interface Survivor {
   readonly fates: readonly MutantStatus[];
-  /** Patterns in which `*` stands for any text. */
+  /** Pattern for the mutant's operator. In this and the next two fields, `*` stands for any text. */
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
@@ -140,7 +140,7 @@ export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
 export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
-/** Mutants with the same result, operator, place and subject. */
+/** Mutants that share result, operator, place and subject. */
 export interface MutantGroup {
   readonly fate: MutantStatus;
   readonly operator: string;
@@ -148,7 +148,8 @@ export interface MutantGroup {
   readonly subject: string;
   readonly count: number;
   /**
-   * The first mutant of the group: the name of its clean run, its exchange or delivery, and the checks that changed.
+   * The first mutant of the group: the name of its clean run, the id of its exchange or delivery, and the checks whose
+   * result changed.
    */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
   /** Why the result is accepted (see survivors.ts); `null` if it is a defect. */

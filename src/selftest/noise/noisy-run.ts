@@ -25,7 +25,7 @@ export interface Noise extends NetworkNoise {
 
 const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
-/** Each disturbance alone, the quickest first. The last row has all of them together. */
+/** The disturbances, each on its own, the quickest run first. The last entry has all of them together. */
 export const noises: readonly Noise[] = [
   { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -121,7 +121,7 @@ export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => nu
   };
 }
 
-/** Disturbances of a simulated network between two machines. */
+/** Disturbances that a simulated network adds between the harness and the server. */
 export interface NetworkNoise {
   /**
    * Maximum delay of a chunk of data, in milliseconds. Most chunks wait much less. The chunks of a connection keep
@@ -130,7 +130,7 @@ export interface NetworkNoise {
   readonly jitterMs: number;
   /** Probability, from 0 to 1, that the connection is reset at a chunk. */
   readonly resets: number;
-  /** By how many seconds every `Date` header is set back, as if the server's clock were slow. */
+  /** How many seconds each `Date` header is set back, as if the server's clock were slow. */
   readonly dateLagSeconds: number;
 }
 
@@ -209,7 +209,7 @@ function forwardLate(
   from.on("close", () => later(() => void to.end()));
 }
 
-/** Sets back the `Date` header in a chunk of a response, without changing the chunk's length. */
+/** Sets back the `Date` header in a chunk of a response. The chunk keeps its length. */
 function putDateBack(piece: Buffer, seconds: number): Buffer {
   if (seconds === 0) return piece;
   const text = piece.toString("latin1").replace(/(\r\ndate: )([^\r\n]+ GMT)/gi, (_, name: string, date: string) => {

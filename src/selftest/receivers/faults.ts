@@ -114,7 +114,7 @@ export interface ReceivedEvent {
 export interface ReceiverBehaviour {
   /** Returns the HMAC key for a secret. */
   readonly keyOf: (secret: string) => Buffer;
-  /** Returns the bytes or text that the receiver computes the signature of. `raw` is the body as it arrived. */
+  /** Returns the content that the receiver verifies the signature over. `raw` is the body as it arrived. */
   readonly signedContent: (raw: Buffer) => Buffer | string;
   /** Whether the receiver accepts the signature `given`. `expected` is the right signature. */
   readonly acceptsSignature: (expected: string, given: string) => boolean;
@@ -123,7 +123,7 @@ export interface ReceiverBehaviour {
   readonly unsignedStatus: number | null;
   /** Returns the status for a verified event. `earlier` are the events before it. */
   readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
-  /** Delay of the response in milliseconds. */
+  /** How long the receiver waits before it responds to an event, in milliseconds. */
   readonly delayMs: (event: ReceivedEvent) => number;
   /** Maximum size of a body in bytes. */
   readonly maxBytes: number;

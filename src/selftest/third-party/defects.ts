@@ -52,7 +52,7 @@ export const goDefects: Readonly<Record<string, DefectDetection>> = {
   "hook-other-agent-failed": { found: ["WHK-3"] },
 };
 
-/** Renders the defects as a Markdown table: which clauses turn red, or why none does. */
+/** Renders the defects as a Markdown table. A row says which clauses turn red, or why none does. */
 export function thirdPartyTable(): string {
   const rows = Object.entries(goDefects);
   const detected = rows.filter(([, row]) => "found" in row);

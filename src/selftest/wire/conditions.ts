@@ -69,7 +69,7 @@ export function conditionClassOf({ values, extraProperty, numberRule }: Conditio
 
 const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
-/** Whether no response to requests with these values has an `X-RateLimit-Remaining` above 0. */
+/** Whether responses to requests with these values never have an `X-RateLimit-Remaining` above 0. */
 const hasNoRemaining = ({ state, key }: DimensionValues): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
@@ -107,7 +107,7 @@ const unusualBodyProperty = (description: string, matches: ExtraProperty["matche
     excludes: ({ agent }) => agent !== undefined && takesPlainFieldsOnly(agent),
   });
 
-/** Properties of requests that are not among the dimensions. */
+/** Properties of requests that conditions use and that are not among the dimensions. */
 export const extraProperties: readonly ExtraProperty[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
   ...[0, 1, 2, 3].map((quarter) =>

@@ -6,7 +6,10 @@ import type { RequestTraits } from "./message.ts";
 /** Values of a request, at most one for each dimension, such as `{ endpoint: "health", key: "wrong" }`. */
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
-/** The dimensions that conditions use. The document does not say how a server responds to an undocumented method. */
+/**
+ * The dimensions that conditions use. Leaves out `method`, because the document does not say how a server responds to
+ * an undocumented method.
+ */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
 /** The values of a dimension that a condition may have. `none` means that the dimension does not apply. */
@@ -33,11 +36,14 @@ const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
 
-/** Whether the list has the page. With a limit of 50, the reference server has one page. */
+/** Whether the agent list has the page. With a limit of 50, the reference server's list has only one page. */
 const hasPage = ({ page, limit }: DimensionValues): boolean =>
   limit !== "50" || (page !== "second" && page !== "third");
 
-/** Endpoints that the reference server refuses when the month's tokens are spent: those that run an agent. */
+/**
+ * Endpoints at which the reference server refuses requests once the month's tokens are spent. These endpoints run an
+ * agent.
+ */
 const endpointsWithTokens: readonly string[] = ["invoke", "stream", "batch"];
 
 const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
@@ -89,7 +95,7 @@ const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credent
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
-/** Whether no request with these values has an unrestricted key of a tier. */
+/** Whether a request with these values never has an unrestricted key of a tier. */
 export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
@@ -115,7 +121,10 @@ const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] sat
 
 export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
-/** Returns the response that the document prescribes. A dimension without a value has that of a valid request. */
+/**
+ * Returns the response that the document prescribes for a request with these values. Missing values count as those of a
+ * valid request.
+ */
 export function prescribedResponse(
   endpoint: EndpointName,
   { key, agent, body, state, page }: DimensionValues,

@@ -18,13 +18,13 @@ export interface RequestTraits {
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
-  /** The second of the minute according to the `Date` header; `null` if there is no such header. */
+  /** The second within the minute, from the `Date` header; `null` without that header. */
   readonly second: number | null;
   /** The value of `X-RateLimit-Remaining`; `null` if there is no such header. */
   readonly remaining: number | null;
 }
 
-/** A complete response. */
+/** A complete HTTP response. */
 export interface WireResponse {
   readonly status: number;
   readonly headers: readonly Header[];

@@ -24,9 +24,9 @@ export interface WireMutant {
   readonly condition: Condition;
   readonly mutation: Mutation;
   readonly kind: "illegal" | "legal";
-  /** The kind of the condition, a row in the table of results. */
+  /** The kind of the condition. The table of results has a row for each kind. */
   readonly conditionClass: string;
-  /** Whether the condition has neither an extra property nor a number rule. */
+  /** Whether the condition consists of dimension values only, without an extra property or a number rule. */
   readonly isDimensional: boolean;
 }
 
@@ -40,15 +40,15 @@ export const mutations: readonly Mutation[] = [
 ];
 
 const illegalClasses = classesOf(mutations.filter(isIllegal));
-// Legal mutations by class. Mutations that break only `should` or advisory clauses are neither legal nor illegal, so no
-// mutant has them.
+// Legal mutations by class. Leaves out mutations that break only `should` or advisory clauses: these are neither legal
+// nor illegal, and no mutant has them.
 const legalClasses = classesOf(mutations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
   return [...Map.groupBy(all, (each) => each.class).values()];
 }
 
-/** The share of mutants that are legal. */
+/** The fraction of mutants that are legal. */
 const legalShare = 0.25;
 /** The share of conditions with an extra property or a number rule. */
 const extraPropertyShare = 1 / 3;
@@ -85,7 +85,7 @@ function completeValues(
   return { ...cause, ...creation, ...requires, ...values, endpoint };
 }
 
-/** Returns the endpoints at which a mutation can change responses to requests with these values. */
+/** Returns the endpoints at which a mutation can change the response to a request with these values. */
 const possibleEndpoints = (values: DimensionValues, mutation: Mutation): EndpointName[] =>
   mutation.endpoints.filter((endpoint) => {
     if (values.endpoint !== undefined && values.endpoint !== endpoint) return false;
@@ -105,12 +105,15 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
 /** The numbers of values that a condition may have. A number that is listed more often is drawn more often. */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/** The values that a mutation requires, with the endpoint if the mutation applies to only one. */
+/** Returns the values that a mutation requires. They include the endpoint if the mutation applies to only one. */
 function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation): DimensionValues {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/** Draws values with which the mutation can apply; after 200 failures, only those that the mutation requires. */
+/**
+ * Draws request values with which the mutation can apply. After 200 failed draws, returns only the values that the
+ * mutation requires.
+ */
 function drawValues(mutation: Mutation, size: number, numbers: () => number): DimensionValues {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = requiredValues(mutation);

@@ -14,7 +14,7 @@ import { coreMessages, runUnbounded } from "../trial.ts";
 import { type RequestTraits } from "./message.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a complete run against a correct server, in the order in which their responses began. */
+/** The requests of a complete run against a correct server, in the order in which their responses began to arrive. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the name that `instanceOf` gives it. */
@@ -81,7 +81,7 @@ function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => P
   return { ...matrix, coverageProbe: replace(probe) as NonNullable<CoverageMatrix["coverageProbe"]> };
 }
 
-/** Makes each probe name itself in a header of its requests. */
+/** Makes each probe send its name in a header of its requests. */
 export function markedSuites(all: readonly Suite[]): Suite[] {
   const marked = memoizeByObject((probe: Probe): Probe => {
     const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };

@@ -51,7 +51,7 @@ interface ProxyContext {
 /**
  * Starts a proxy on a free loopback port.
  *
- * @param change the change to make; `null` for a proxy that changes nothing
+ * @param change the change to make to responses; `null` for a proxy that changes nothing
  */
 export async function startWireProxy(
   target: Target,
@@ -152,8 +152,8 @@ async function answer(
       return changed;
     });
   }
-  // Forwards the events of a stream as they arrive: the stream may end only after the client has advanced the test
-  // clock.
+  // Forwards the events of a stream as they arrive. Waiting for the end could block: some streams end only after the
+  // client has advanced the test clock.
   if (isStream) return relayStream(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
@@ -227,7 +227,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
         headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
       }),
     read: async (path) => {
-      // Tries again after a 429, because the client's request may still hold a concurrency slot for a moment.
+      // After a 429, tries again, because the client's request may still hold a concurrency slot for a moment.
       for (let tries = 0; ; tries += 1) {
         const response = await complete({
           method: "GET",

@@ -13,7 +13,7 @@ import { type RequestTraits, type WireHead } from "./message.ts";
 /** A request as the proxy has received it. */
 export interface WireRequest {
   readonly method: string;
-  /** The path with its query. */
+  /** The request's path, with its query string. */
   readonly path: string;
   readonly headers: readonly Header[];
   readonly body: Buffer;
@@ -38,7 +38,7 @@ interface KeyUse {
   /** Number of responses so far. */
   count: number;
   open: number;
-  /** The `X-RateLimit-Reset` of the latest response. */
+  /** Value of the header `X-RateLimit-Reset` in the latest response. */
   reset: string | null;
 }
 

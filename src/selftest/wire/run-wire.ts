@@ -12,14 +12,17 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/** Tells a worker which mutant to draw and try: functions cannot be sent to threads. */
+/**
+ * Tells a worker thread which mutant to draw and try. Functions cannot be sent to threads, so the thread draws the
+ * mutant again.
+ */
 export interface MutantRequest {
   readonly number: number;
 }
 
 export type MutantResult = MutantRequest & Omit<WireTrial, "mutant">;
 
-/** The mutants to try. */
+/** Selects which mutants to try. */
 export interface WireSelection {
   readonly seed: number;
   readonly numbers: readonly number[];

@@ -61,7 +61,9 @@ export const selectAlmostAll = (instances: readonly string[]): CheckSelection =>
 /** All checks with all their probes, as in a vendor's run. */
 const allChecks: CheckSelection = { name: "everything", suites };
 
-/** Returns the checks that `isWanted` accepts, with the probes that these checks need and with `companions`. */
+/**
+ * Returns the checks that `isWanted` accepts. Their suites keep the probes that these checks need, and `companions`.
+ */
 function selectChecks(
   isWanted: (check: Check) => boolean,
   companions: readonly Probe[],
@@ -83,7 +85,7 @@ function selectChecks(
     .filter(({ checks }) => checks.length > 0);
 }
 
-/** Maximum number of probes in the first selection, which is the cheapest. */
+/** Maximum number of probes in the first and cheapest run that tries a mutant. */
 const maxProbesInFirstTry = 3;
 
 /** Returns the selections with which to try a mutant, the cheapest first. `instances` are the probes that meet it. */

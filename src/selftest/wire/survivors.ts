@@ -79,7 +79,7 @@ export const wireSurvivorsTable = (): string =>
     ...wireSurvivors.map(({ mutation, condition, reason }) => `| ${mutation} | ${condition} | ${reason} |`),
   ].join("\n");
 
-/** Returns why a mutant may survive; `null` if no row excuses it. */
+/** Returns why a mutant may survive; `null` if no row of survivors.ts explains it. */
 export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTrial, "mutant">): string | null =>
   wireSurvivors.find(
     (row) => globOf(row.mutation)(mutation.description) && globOf(row.condition)(describeCondition(condition)),
@@ -98,13 +98,13 @@ export interface WireSummary {
   readonly countByStatus: Readonly<Record<WireMutantStatus, number>>;
   /** Illegal mutants, by the kind of their condition. */
   readonly byCondition: readonly ClassRow[];
-  /** Illegal mutants, by the kind of their mutation. */
+  /** The results of illegal mutants, by the kind of their mutation. */
   readonly byMutation: readonly ClassRow[];
   /** Percentage of illegal mutants that were killed. `null` if there were no illegal mutants. */
   readonly killedPercent: number | null;
   /** The same share, of the mutants whose condition has an extra property or a number rule. */
   readonly killedPercentOfExtraProperties: number | null;
-  /** Number of survivors that no row of survivors.ts excuses. */
+  /** Number of survivors that no row of survivors.ts explains. */
   readonly unexplained: number;
 }
 

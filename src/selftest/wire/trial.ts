@@ -97,7 +97,10 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
   return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
-/** Tries a mutant whose change is legal: runs the checks that its change could concern once, and none may fail. */
+/**
+ * Tries a mutant whose change is legal. Runs once the checks that the change could concern. The mutant passes if none
+ * of them fails.
+ */
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };
@@ -118,7 +121,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   mutation: mutant.mutation,
 });
 
-/** Returns the probes whose requests meet the condition. `null` if no request does. */
+/** Returns the probes that send requests with the mutant's condition. `null` if no request meets it. */
 export function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));

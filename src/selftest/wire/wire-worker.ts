@@ -14,7 +14,7 @@ port.on("message", ({ number }: MutantRequest) => {
   tester.tryMutant(drawMutant(seed, number)).then(
     ({ status, changed, said, runs, ms }) =>
       port.postMessage({ number, status, changed, said, runs, ms } satisfies MutantResult),
-    // An error here is no result of a mutant, so it ends the whole selftest.
+    // An error here is not a result of the mutant, so the whole selftest ends.
     (error: unknown) => {
       throw error;
     },

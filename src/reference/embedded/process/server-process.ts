@@ -21,14 +21,14 @@ export interface ReferenceProcess extends StartedServer {
   readonly setSpeed: (speed: number) => Promise<void>;
   /** Moves the server's clock to the beginning of the next hour, so that no window ends during the next measurement. */
   readonly toNextHour: () => Promise<void>;
-  /** Resident memory of the server's process, in bytes. */
+  /** Returns the resident memory of the server's process, in bytes. */
   readonly rssBytes: () => Promise<number>;
   /** Ends the process and waits until it has ended. Drops open connections. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts the server on a free loopback port. The server's process ends with this process, even after a crash.
+ * Starts the server on a free loopback port, in a child process that ends with this process, even after a crash.
  *
  * @throws {Error} with the server's message if the server does not start
  */
@@ -119,7 +119,7 @@ export type PatchName = Pick<Patch, "kind" | "name">;
 /** Options of the server in the child process. */
 export interface StartOptions {
   readonly patches: readonly PatchName[];
-  /** The tiers whose limits differ from the server's defaults. */
+  /** The limits of the tiers that differ from the server's defaults. */
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
   /** Speed of the server's clock, as a multiple of the speed of the machine's clock. */
   readonly speed: number;
@@ -132,7 +132,7 @@ export type ChildCommand =
   | { readonly kind: "nextHour" }
   | { readonly kind: "rss" };
 
-/** A command to the child process, with a number that the reply repeats. */
+/** A command for the child process, with a number that the reply repeats. */
 export interface ChildRequest {
   readonly id: number;
   readonly command: ChildCommand;

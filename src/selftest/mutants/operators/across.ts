@@ -22,8 +22,8 @@ import type { CleanRun } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 
 /**
- * Changes one field in several responses at once: takes the field's values in all of them, and returns the new ones;
- * `null` if the change does not apply.
+ * Changes one field in several responses at once. Takes the field's value in each response, and returns the new values.
+ * Returns `null` if the change does not apply.
  */
 type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
 
@@ -88,7 +88,7 @@ function fieldMutant(sites: readonly MutationSite[], [operator, endpoint, path, 
   ];
 }
 
-/** Changes that give one rate-limit header the same value in all responses to a valid key. */
+/** Changes that set a rate-limit header to one value in all responses to a valid key. */
 const headersAcross: readonly (readonly [string, header: string, expects: readonly ClauseId[], to: string])[] = [
   ["one count for all", headerNames.rateRemaining, ["HDR-12", "HDR-13", "HDR-17"], "7"],
   ["one wait for all", headerNames.rateResetAfter, ["HDR-14", "HDR-15"], "31"],
@@ -165,7 +165,7 @@ function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   return [...found.values()];
 }
 
-/** Whether two events belong to one execution: they have the same request id. */
+/** Whether two events belong to the same execution, because they have the same request id. */
 function isOfOneRequest(one: Delivery, other: Delivery): boolean {
   const [first, second] = [one, other].map((each) => getPath(deliveryJson(each), "data", "request_id"));
   return typeof first === "string" && first === second;
@@ -178,7 +178,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
       replacingDeliveries(withId(other, getPath(deliveryJson(one), "id"))),
     );
     if (!isOfOneRequest(one, other)) return [sameId];
-    // No clause covers this change, because the document does not specify the order of events.
+    // No clause forbids this change, because the document does not specify the order of events.
     const swapped = mutantOf("two events in another order", { place, subject: "order", id: one.id }, [], () =>
       replacingDeliveries(withRequestOf(one, other), withRequestOf(other, one)),
     );

@@ -70,7 +70,7 @@ const otherHeaders: Readonly<Record<string, (headers: readonly Header[]) => read
   "unknown headers": (headers) => [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers],
 };
 
-/** Returns legal mutants in which names or order of headers differ, in ways that HTTP allows. */
+/** Returns legal mutants with other header names or another order of headers, in ways that HTTP allows. */
 export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): Mutant[] =>
   Object.entries(otherHeaders).map(([operator, change]) =>
     mutantOf(operator, { place, subject: "headers", id: exchange.id }, [], () =>
@@ -78,7 +78,7 @@ export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): 
     ),
   );
 
-/** Returns an error code that does not belong to this status. */
+/** Returns an error code that does not fit this status. */
 const codeOfOtherStatus = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
 
 /** Statuses that the document does not define, or that do not belong to the error code in the body. */
@@ -89,7 +89,7 @@ const statusOfCode = (code: unknown): unknown => {
   return typeof code === "string" && Object.hasOwn(errorCodes, code) ? known[code]?.status : undefined;
 };
 
-/** Returns mutants of an error response, with another code, message or status. */
+/** Returns mutants of an error response: each has another code, message or status. */
 export function errorMutants({ exchange, endpoint, status, name: place }: MutationSite): Mutant[] {
   const body = bodyJson(exchange);
   if (endpoint === null || status < 400 || statusOfCode(getPath(body, "error", "code")) !== status) return [];

@@ -102,7 +102,7 @@ export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): M
 
 const schedule = ["HOOK-22", "HOOK-23", "HOOK-24", "HOOK-25", "HOOK-26", "HOOK-27", "HOOK-28"] as const;
 
-/** Returns mutants that move one attempt of the retry schedule in time, or remove it. */
+/** Returns mutants in which one attempt of the retry schedule is early, late or missing. */
 function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], place: string): Mutant[] {
   const before = deliveries.find(({ hook, attempt }) => hook === failingHook && attempt === delivery.attempt - 1);
   const isLast = delivery.attempt === deliveryPolicy.maxAttempts;

@@ -77,12 +77,12 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
   ];
 }
 
-/** Returns mutants that each change one field of a JSON value that a table of the document describes. */
+/** Returns mutants that each change one field of a JSON value. A table of fields describes the value. */
 export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
       const found = jsonPathsOf(valueAt(message.value, root), row.path);
-      // All values of a map or a list have the same rules, so only the first one is changed.
+      // Changes only the first element of a map or a list, because all elements have the same rules.
       return found.slice(0, 1).flatMap((within) => mutantsAt(message, name, row, [...root, ...within]));
     }),
   );
@@ -102,7 +102,7 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/** Returns mutants that add unknown fields to each object whose fields a table lists, except to maps. */
+/** Returns mutants that add unknown fields to objects whose fields a table lists. Leaves out maps. */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>

@@ -17,7 +17,10 @@ const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const countHeaders = [rateLimit, rateRemaining];
 const timeHeaders = [rateReset, rateResetAfter];
 
-/** Changes a header: returns its new values, or an empty list to remove it; `null` if the change does not apply. */
+/**
+ * Changes the value of a header. Returns the new values, or an empty list to remove the header. Returns `null` if the
+ * change does not apply.
+ */
 type HeaderChange = (value: string, site: MutationSite) => readonly string[] | null;
 
 const changeNumber =
@@ -27,7 +30,7 @@ const changeNumber =
     return changed === null || String(changed) === value ? null : [String(changed)];
   };
 
-/** Gives a header the value of another header of the same response. */
+/** Gives a header the value of another header in the same response. */
 const copyHeader =
   (other: string, change: (value: string) => string = (value) => value): HeaderChange =>
   (_, { exchange }) => {

@@ -40,7 +40,7 @@ const swapEvents = (events: StreamEvents, one: number, other: number): StreamEve
   return before === undefined || after === undefined ? null : events.with(one, after).with(other, before);
 };
 
-/** Makes an edit of the first event with a name. */
+/** Creates a change that edits the first event with this name. */
 const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>

@@ -91,7 +91,8 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
 }
 
 /**
- * Optional fields that the document requires in some cases. No mutation removes them, because that is sometimes legal.
+ * Optional fields that the document requires in some cases. No mutation removes them, because removing them is legal in
+ * the other cases.
  */
 const conditionallyRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
@@ -141,7 +142,7 @@ const endpointsWith = (status: number): EndpointName[] =>
     return statuses.includes(status);
   });
 
-/** Returns the responses whose body a table describes: their endpoints, the prescribed response, and a description. */
+/** Returns the responses that have a body of this kind: their endpoints, the prescribed response, and a description. */
 function describedResponses(
   message: MessageKind,
 ): { readonly endpoints: readonly EndpointName[]; readonly prescribed: PrescribedResponse; readonly at: string }[] {

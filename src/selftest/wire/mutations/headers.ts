@@ -6,7 +6,7 @@ import { hasNoTierKey, hasValues, isForbidden, isRefusedKey } from "../dimension
 import { type RequestTraits, type WireHead, withWireHeader } from "../message.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 
-/** The clauses that require the rate-limit headers. */
+/** The clauses that require responses to have the rate-limit headers. */
 const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7"];
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -23,7 +23,7 @@ const copyHeader =
     return copied === null ? null : [copied];
   };
 
-/** Changes one header of a response. */
+/** Creates a change of one header of a response. */
 const changeHeader =
   (name: string, change: ValueChange) =>
   (head: WireHead): WireHead | null => {
@@ -58,7 +58,8 @@ const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): Header
 });
 
 /**
- * Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values.
+ * Changes of a header's value. They apply to responses to a valid key, because the document specifies the values only
+ * for these.
  */
 const headerValueRows: readonly HeaderRow[] = [
   [otherValue, "a limit that is three too low", rateLimit, ["HDR-10"], changeNumber((limit) => limit - 3)],
@@ -84,7 +85,7 @@ const headerValueRows: readonly HeaderRow[] = [
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
-/** Whether the document describes the response. The document does not mention the status 403. */
+/** Whether the document describes the response. It does not mention status 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegalMutation = (

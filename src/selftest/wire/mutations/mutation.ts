@@ -3,9 +3,9 @@ import type { EndpointName } from "../../../spec/endpoints.ts";
 import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
 import type { RequestTraits, WireEvent, WireHead, WireResponse } from "../message.ts";
 
-/** The server behind the proxy, to which some mutations send requests of their own. */
+/** The server behind the proxy, to which some mutations send additional requests. */
 export interface Upstream {
-  /** Sends the client's request again, with another key or path. */
+  /** Repeats the client's request with another key or path. */
   readonly resend: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
   /** Sends a GET request with the key of the client's request. */
   readonly read: (path: string) => Promise<WireResponse>;
@@ -22,25 +22,31 @@ export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 export type MutationChange =
   | { readonly kind: "head"; readonly of: (head: WireHead, traits: RequestTraits) => WireHead | null }
   | { readonly kind: "body"; readonly of: (response: WireResponse, traits: RequestTraits) => WireResponse | null }
-  /** `begin` starts a new stream, and returns the function that changes its events. */
+  /** `begin` is called for each stream. It returns the function that changes the events of that stream. */
   | { readonly kind: "events"; readonly begin: () => EventChange }
-  /** `of` changes the text of a stream, chunk by chunk. */
+  /** `of` changes the text of a stream. It gets the text chunk by chunk. */
   | { readonly kind: "stream text"; readonly of: (text: string) => string }
   /** `of` resolves to another response, which is sent instead. */
   | {
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /** `of` does something before the response is sent, such as a second execution, and resolves to whether it did so. */
+  /**
+   * `of` does something in addition, before the response is sent, such as a second execution. Resolves to whether it
+   * did so.
+   */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a mutant server behaves differently from the reference server. */
 export interface Mutation {
-  /** The kind of the mutation, a row in the table of results. */
+  /** The kind of the mutation. The table of results has a row for each kind. */
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
-  /** The prescribed response of the requests that the mutation affects; `null` for any request. */
+  /**
+   * The response that the document prescribes for the requests that the mutation affects; `null` if they may be any
+   * requests.
+   */
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];

@@ -64,7 +64,7 @@ const invalidKeysAccepted: readonly Mutation[] = [
         prescribed: "no success",
         requires: { key },
         breaks: [clause],
-        // These requests would not succeed with a valid key either.
+        // Requests with these values would not succeed with a valid key either.
         excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
         appliesTo: (traits) => !isSuccess(traits),
       },
@@ -116,7 +116,7 @@ const chargeMutation = (
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
   });
 
-/** Returns the path of the list with another page or limit. */
+/** Returns a list path in which query parameters, such as the page, are changed. */
 function listPath(path: string, changes: Readonly<Record<string, string>>): string {
   const [route = "", query = ""] = path.split("?");
   const parameters = new URLSearchParams(query);
@@ -144,8 +144,8 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // If the request has no `limit`, the server chooses the limit, and a longer page is legal.
-    // The first two requests of keys have none.
+    // Without `limit` in the request, the server chooses the page size, so a longer page is legal. The first two
+    // requests of a key have no `limit`.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -162,7 +162,7 @@ const pageMutations: readonly Mutation[] = [
   }),
 ];
 
-/** Mutations that give a response the body of another endpoint, which lacks required fields. */
+/** Mutations that replace a response's body by the body of another endpoint. The other body lacks required fields. */
 const otherEndpointBodies: readonly Mutation[] = (
   [
     ["invoke", { requests: { used: 1, limit: 10, remaining: 9 } }, "INV-2"],
@@ -182,7 +182,7 @@ const otherEndpointBodies: readonly Mutation[] = (
   }),
 );
 
-/** Delays in milliseconds that no clause forbids. */
+/** Delays, in milliseconds, that are so short that no clause forbids them. */
 const shortDelaysMs = [1, 5, 15] as const;
 
 const delayMutations = shortDelaysMs.map((ms) =>

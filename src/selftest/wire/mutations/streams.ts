@@ -33,7 +33,10 @@ const agentsWithout = {
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Creates a mutation of streams. `changed` is the event that it changes; without one, it changes every stream. */
+/**
+ * Creates a mutation of streams. It applies to streams with an event named `changed`. Without `changed`, it applies to
+ * every stream.
+ */
 const illegalMutation = (
   group: string,
   description: string,
@@ -88,7 +91,7 @@ const isNamed =
 const drop = () => [];
 const repeat = (event: WireEvent) => [event, event];
 
-/** Mutations that change the order or the number of events. */
+/** Mutations that change the order or the number of events in a stream. */
 const sequenceMutations: readonly Mutation[] = (
   [
     ["drop an event", "`start` left out", "SSE-4", replaceEvents(isNamed("start"), drop)],
@@ -149,7 +152,7 @@ const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
           changeFirstField(event, row.path, to, breaks.length === 0),
           event,
         ),
-        // `error` events come only from agents that fail, and `retry_after` only from overloaded agents.
+        // Only failing agents send `error` events, and only overloaded agents send `retry_after`.
         requires:
           event === "error" ? { agent: row.path === "retry_after" ? "overloaded" : "failingInStream" } : requires,
       })),

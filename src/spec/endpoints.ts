@@ -5,7 +5,7 @@ type Unspecified = "path" | "method" | "parameters" | "answer";
 export interface PublishedEndpoint {
   /** Heading under which the document describes the endpoint. */
   readonly section: string;
-  /** The method that the document shows. If it shows none, the method that a client would try. */
+  /** The method that the document shows, else the method that clients would try. */
   readonly method: "GET" | "POST";
   /** Path below `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
@@ -115,7 +115,7 @@ function parametersIn(
   template: readonly TemplateSegment[],
 ): Readonly<Record<string, string>> | null {
   const from = given.length - template.length;
-  // The path of an endpoint follows the segment `v1`, before which other segments may stand.
+  // The template must match from the segment after `v1`. Before `v1`, the path may have other segments.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
   for (const [at, want] of template.entries()) {

@@ -45,7 +45,7 @@ export type MessageKind =
   | { readonly kind: "delivery"; readonly type: string | null }
   /** The body of an error response on any endpoint. `status: null` stands for any status. */
   | { readonly kind: "error"; readonly form: "form-a" | "form-b"; readonly status: number | null }
-  /** An object that any endpoint may return: the document does not say which endpoints do. */
+  /** An object, such as an operation handle, for which the document does not say which endpoints return it. */
   | { readonly kind: "anywhere" };
 
 /** A table of fields in the document, or a place where the document says that it does not show the fields. */

@@ -37,10 +37,13 @@ export interface AlertCrossingEvidence {
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests to cross a threshold without a test clock. */
+/** Maximum number of requests to bring a key's use above a threshold, without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
-/** Time after which no request counts in the minute's limit. `advanced` allows for limiters of two minutes. */
+/**
+ * Time after which no earlier request counts in the minute's limit. `advanced` is longer, for limiters that also count
+ * a share of the previous minute.
+ */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
 const pingMs = { advanced: 30, real: 500 } as const;
@@ -112,7 +115,7 @@ async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): 
 
 /** Returns the key on which a threshold is crossed with the fewest waits, then with the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // Without a test clock, this must be the key that the probe declares in `keys`, whoever uses it now.
+  // Without a test clock, no key counts as in use: the result must be the key that the probe declares in `keys`.
   const isInUse = (key: TargetKey): boolean =>
     time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
   return keysByCost(target, isInUse)[0] ?? client.key;
@@ -244,7 +247,9 @@ async function crossThreshold(
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
-/** Measures usage, after an invoke if an agent is given. `null` if no requests are left and the run may not wait. */
+/**
+ * Measures usage. First invokes the agent, if one is given. `null` if no requests are left and the run may not wait.
+ */
 async function measureUsageIfAllowed(
   client: Client,
   context: ProbeContext,

@@ -55,7 +55,7 @@ const exchangeOn = (requests: readonly KeyRequest[], endpoint: EndpointName): Ex
 
 const got401 = ({ exchange }: KeyRequest): boolean => hasStatus(exchange, 401);
 
-/** Returns the first conclusive request. AUTH-2 and AUTH-3 judge this one, and AUTH-8 all others. */
+/** Returns the first conclusive request. AUTH-2 and AUTH-3 judge this request, and AUTH-8 judges the later ones. */
 const firstConclusiveRequest = (
   requests: readonly KeyRequest[],
   withControl: ReadonlySet<EndpointName>,
@@ -131,7 +131,10 @@ function unprovenOnSomeEndpoint(
 
 type InvalidKey = "a wrong key" | "no key";
 
-/** Judges one kind of invalid key. `afterRejection` gives the verdict of a violation after a first 401. */
+/**
+ * Judges the requests with one kind of invalid key. If the first endpoint answered 401, `afterRejection` gives the
+ * verdict of each violation.
+ */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,

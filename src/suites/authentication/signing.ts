@@ -24,7 +24,7 @@ export interface SignedValidly extends SignedInvoke {
   readonly control: Exchange;
   /** The signature covers path and query string. */
   readonly withQuery: Exchange;
-  /** The signature covers only the path. */
+  /** Request whose signature covers only the path, without the query string. */
   readonly withoutQuery: Exchange;
 }
 

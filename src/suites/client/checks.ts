@@ -70,9 +70,12 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-/** Waits that differ by less than this count as equal: the client and this machine need some time as well. */
+/**
+ * Maximum difference of waits that count as equal. Small differences come from the delays of the client and this
+ * machine.
+ */
 const equalWithinMs = 25;
-/** Minimum quotient of a wait and an earlier one if waits grow. */
+/** Minimum quotient of two waits of a growing series, the later one divided by the earlier one. */
 const minGrowth = 1.25;
 
 const hasGrowingWait = (waits: readonly number[]): boolean =>
@@ -109,7 +112,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** Number of 5xx responses after which a client that still repeats its request counts as never giving up. */
+/** Number of repetitions after 5xx responses from which the client counts as never giving up. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

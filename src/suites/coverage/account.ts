@@ -20,7 +20,7 @@ interface PairBitmap {
   readonly bits: string;
 }
 
-/** How many triples of endpoint, kind of key and state of the key a run covered, and what the missing ones need. */
+/** Counts of the covered triples (endpoint, kind of key, state of the key), and what the missing triples need. */
 interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -64,7 +64,10 @@ interface SentRows {
  */
 export const noResponseNeed = "a response to each request";
 
-/** Counts the covered pairs and triples. A missing pair is `uncovered`, unless its row says what it needs. */
+/**
+ * Counts the covered pairs and triples. A missing pair is `uncovered`, unless the generated row that has it says what
+ * was missing.
+ */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
   const { covering, pairs, total, cut } = reach;

@@ -30,7 +30,7 @@ interface GeneratedEvidence {
 
 interface GeneratedRequestRule {
   readonly as: string;
-  /** Describes the judged requests in the report. */
+  /** Text for the report that says which requests are judged. */
   readonly requests: string;
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;

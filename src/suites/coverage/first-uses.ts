@@ -41,7 +41,10 @@ const rowFor = (endpoint: EndpointName): Row => ({
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/** Sends the first two requests of each key, to two endpoints. Without a test clock, other probes need them. */
+/**
+ * Sends the first two requests of each key, to two endpoints. Only with a test clock: otherwise other probes need these
+ * requests.
+ */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

@@ -47,7 +47,7 @@ export interface PairCoverage extends PairCounts {
   readonly seed?: number;
 }
 
-/** Approximate number of generated requests with a test clock, and how many of them run an agent. */
+/** Approximate number of generated requests with a test clock, and how many of these requests run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
 /** Number of 429 responses to invalid keys that suggest a limit on the client's address. */
 const maxLimited = 2;

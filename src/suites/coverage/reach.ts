@@ -51,7 +51,10 @@ export const validKeyKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
-/** Returns a key that may end in logs with its URL: the main key on loopback, elsewhere a disposable one. */
+/**
+ * Returns a key for requests with the key in the URL, which may end in logs: the main key on loopback, elsewhere a
+ * disposable key.
+ */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 

@@ -141,7 +141,7 @@ export function credentialsOf(
   }
 }
 
-/** Returns the key with another two-letter prefix: instead of its own, or in front of the key if it has none. */
+/** Returns the key with another two-letter prefix. If the key has no prefix, puts one in front. */
 function withOtherPrefix(key: string): string {
   const prefix = prefixOf(key);
   return prefix === null ? `zz_${key}` : (prefix === "zz_" ? "qq_" : "zz_") + key.slice(prefix.length);

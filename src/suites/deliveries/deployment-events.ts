@@ -186,7 +186,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 const created = triggerProbe("deployment.created", "is created", { createsAgentWebhook: true });
 const updated = triggerProbe("deployment.updated", "is updated", { isFollowed: true });
 const healthChanged = triggerProbe("deployment.health_changed", "changes its health", { readsHealth: true });
-/** Runs after `created`: a target may be able to remove only the deployment that this probe created. */
+/** Runs after `created`: some targets can remove only the deployment that `created` has made. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];

@@ -45,8 +45,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Leaves out pings: test messages that some senders send to a new address before its first event. Their type is not in
- * the document, and the address also gets events whose type is.
+ * Leaves out pings: test messages that some senders send to a new address before its first event. A ping has a type
+ * that the document lacks, at an address that also gets documented events.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
@@ -62,7 +62,7 @@ export interface AllDeliveries {
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** Numbers of deliveries that the receiver dropped, by address, because there were too many. */
+  /** Number of deliveries to each address that the receiver counted but did not keep, because there were too many. */
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;

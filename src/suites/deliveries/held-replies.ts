@@ -96,7 +96,7 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // The sender must stay free for a while, because its next delivery may get no reply either.
+  // The sender must stay unblocked for a while, because its next delivery may also be one that gets no reply.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();

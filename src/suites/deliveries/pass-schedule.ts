@@ -166,7 +166,10 @@ interface DelayBases {
 const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
-/** Returns from which attempt the delays count. `null` if the attempt's time fits both readings or neither. */
+/**
+ * Returns whether the schedule's delays count from the first or the previous attempt. `null` if the attempt's time fits
+ * both or neither.
+ */
 function observedOrder(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
@@ -185,7 +188,7 @@ const endMarginMs = 60_000;
 /** Distance of a stop from the bounds of an attempt's allowed time. The target may also count real time. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
-/** Real time to wait for a due attempt, as a multiple of `settleMs`. */
+/** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
 const dueSettles = 4;
 /**
  * Real time to wait after an advance if no attempt is due then, as a multiple of the longest real delay of an earlier
@@ -197,5 +200,7 @@ const queueTimeFactor = 3;
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
-/** Returns the offset of the test clock when attempt `at` arrived; -1 is the last attempt. */
+/**
+ * Returns the offset of the test clock when an attempt arrived. `at` is the attempt's index; -1 is the last attempt.
+ */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

@@ -83,7 +83,10 @@ function streamsFailOn(target: Target, agent: string): boolean {
 const failingStreamName = "agent-failed-stream";
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
-/** Streams from an agent that fails then. No `agent.failed` is required, but checks judge one that comes. */
+/**
+ * Streams from an agent that fails during the stream. The document does not require `agent.failed` then, but checks
+ * judge its content if it comes.
+ */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
@@ -177,7 +180,8 @@ async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageM
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // Whether more waiting proves nothing: all first retries have come, and the run cannot wait for repetitions.
+  // Whether waiting longer would show nothing: every receiver got its first retry, and the run cannot wait for later
+  // retries.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

@@ -98,7 +98,7 @@ const minRepeated = 2;
 
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether all of these receivers got an event again after they had accepted a retry. */
+/** Whether all receivers of `otherRecovering` got an event again although they had accepted a retry of it. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -112,7 +112,10 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
   );
 }
 
-/** Judges that no attempt follows the first 2xx, except one: an advance of the clock may end the sender's timeout. */
+/**
+ * Judges that no attempt follows the first 2xx. A single one is tolerated: an advance of the test clock may end the
+ * sender's timeout.
+ */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
@@ -142,7 +145,10 @@ const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries)
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/** Creates a judge of whether the sender accepts an unusual 2xx. One later attempt may be a duplicate. */
+/**
+ * Creates a judge of whether the sender accepts an unusual 2xx, and so does not retry. A single later attempt may be a
+ * duplicate.
+ */
 const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     const later = retries.filter((each) => isLater(each, first, evidence));
@@ -155,7 +161,7 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/** Judges that the target does not repeat every event that a receiver accepted. One may be a late duplicate. */
+/** Judges that the target does not send every accepted event again. A single repetition may be a late duplicate. */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)

@@ -34,8 +34,8 @@ const ownHeaders = [
 ] as const;
 
 /**
- * The receivers, each with its replies in order. `late` and `silent`, which exceed the sender's timeout, come last, so
- * that a sender of one delivery at a time serves the others first.
+ * For each receiver, its replies in the order of attempts. `late` and `silent` exceed the sender's timeout. They come
+ * last, because a sender of one delivery at a time waits for them.
  */
 const scripts = {
   /** Fails more often than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
@@ -76,7 +76,10 @@ export interface FailingReceivers {
   /** The webhook of each receiver. `null` if the key has few requests a minute. Absent if newer than the evidence. */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
-  /** How long the first deliveries to two receivers waited, by the target's clock. `null` if none arrived. */
+  /**
+   * By the target's clock, how long the receivers `held` and `late` withheld the first reply. `null` if no delivery
+   * arrived.
+   */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
   /** The retry schedule by the test clock. `null` without a test clock, or if the sender retries in real time. */
   readonly passed: CompletedRetries | null;

@@ -85,7 +85,10 @@ interface ScheduleReading {
   readonly attempts: ObservedAttempts;
 }
 
-/** Progress of a comparison: the number of observed attempts that fit, and of delays that were compared. */
+/**
+ * State of a comparison at one attempt: how many observed attempts fit (`matched`), and how many delays were compared
+ * (`step`).
+ */
 interface MatchPosition {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;

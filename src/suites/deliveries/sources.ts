@@ -45,7 +45,10 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
   });
 }
 
-/** Whether deliveries may come from a tunnel, proxy or NAT, and not from the sender. An address of the target file shows that they do not. */
+/**
+ * Whether a tunnel, proxy or NAT may hide the sender's address. False if some delivery comes from an address that the
+ * target file lists.
+ */
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;
   if (found.some(({ subject }) => subject.isPublished)) return false;

@@ -146,7 +146,10 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   return judgeTimedOutSlots(timedOut, streams, "stream");
 }
 
-/** Judges that a webhook of `agent.*` gets the `agent.timeout` of a stream if the webhook that names it does. */
+/**
+ * Judges that a webhook of `agent.*` also gets the `agent.timeout` of a stream. Applies if a webhook that selects
+ * `agent.timeout` by name gets it.
+ */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { named, wildcard, byName, byWildcard } = timedOut;
@@ -163,7 +166,10 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
       );
 }
 
-/** Judges that `agent.timeout` or `agent.failed` reports a stream that timed out and that the target itself ended. */
+/**
+ * Judges that `agent.timeout` or `agent.failed` reports a stream that ran into the timeout. Needs a stream that the
+ * target ended itself.
+ */
 function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;

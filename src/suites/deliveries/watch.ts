@@ -62,7 +62,7 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** How long to go on listening after the last attempt if the attempts already break the schedule. */
+/** How long to listen after the last attempt if the attempts already break the schedule. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });

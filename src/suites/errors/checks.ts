@@ -151,7 +151,10 @@ const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOption
     whenEmpty: unproven("no response had a documented code"),
   });
 
-/** Whether `details`, or every item of it, has the strings `field` and `reason`, at most three levels deep. */
+/**
+ * Whether `details`, or every item of it, contains an object with the strings `field` and `reason`. Searches at most
+ * three levels.
+ */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
   if (Array.isArray(details)) return details.length > 0 && details.every((each) => namesField(each, levels - 1));
@@ -172,7 +175,10 @@ const isInvalidInput = (exchange: Exchange): boolean =>
 
 const shortBodyBytes = 8 * 1024;
 
-/** Whether an error can name a field of the request body. It cannot if the body is long or not JSON. */
+/**
+ * Whether an error response can name a field of the request. It cannot if the request body is long or is not a JSON
+ * object.
+ */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
   body.kind === "none" || (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
 

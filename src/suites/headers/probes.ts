@@ -182,7 +182,9 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether no order of the concurrent invokes explains `Remaining`, even if earlier requests were given back. */
+/**
+ * Whether `Remaining` is impossible in every order of the concurrent invokes, even if earlier requests were given back.
+ */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /** Like {@link isImpossibleFall}, but assumes that no rolling window has given back requests. */

@@ -25,7 +25,7 @@ import { type AllSamples, allSamples } from "./probes.ts";
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
-/** A response to a key of the target file, with the limits of the key's tier. */
+/** The sample of a response to a key of the target file, with the limits of the key's tier. */
 interface KeySample {
   /** The limits of the key's tier; `null` if the target file does not state the tier. */
   readonly limits: TierLimits | null;
@@ -56,7 +56,10 @@ interface Evidence {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/** Returns a function that lists samples as cases. A request in a burst has no proof, as no exchange is stored. */
+/**
+ * Returns a function that lists samples as cases. A sample of a burst has no `proof`, because bursts store no
+ * exchanges.
+ */
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
   const casesIn = memoizeByObject((all: AllExchanges) =>
     memoizeByObject((samples: AllSamples) =>
@@ -169,7 +172,10 @@ const unknownPathIds = memoizeByObject(
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/** Returns the start of the run, the kind of clock, and the first response with `Reset` and `Reset-After`. */
+/**
+ * Returns the facts by which `Reset` is judged: the start of the run, whether there is a test clock, and the first
+ * response with `Reset` and `Reset-After`.
+ */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
   startedUnixMs: samples.startedUnixMs,

@@ -113,7 +113,10 @@ interface Uptime {
 
 type UptimePair = readonly [Uptime, Uptime];
 
-/** Returns the health responses whose `uptime` is in milliseconds. All pairs must agree: each replica has its own. */
+/**
+ * Returns the health responses whose `uptime` is in milliseconds. All pairs of an agent's responses must show this,
+ * because two replicas of an agent have different uptimes.
+ */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
     const uptime = getPath(root, "uptime");

@@ -135,7 +135,10 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/** Asks for a word twice in its session and once in another one, and before and after a stream if requests allow. */
+/**
+ * Tells an agent a word in a session. Then asks for the word twice in that session and once in another. With enough
+ * requests, also asks before and after a stream.
+ */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },

@@ -15,7 +15,7 @@ export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"sessio
 export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
-/** Returns the body of a response as text. Writing JSON again removes unneeded escapes. */
+/** Returns the body of a response as text. Serializes JSON again, which removes unneeded escapes. */
 function textOf(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);

@@ -103,7 +103,8 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => invokesWithoutQuery(all),
     judge: (exchange) => {
-      // A limit, a quota or a crash may cause any other status, and ERR-8 to ERR-10 judge error bodies.
+      // Judges only successes and 400 or 422. A limit, a quota or a crash may cause any other status, and ERR-8 to
+      // ERR-10 judge error bodies.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

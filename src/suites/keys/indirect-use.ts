@@ -73,7 +73,10 @@ export const keysTriedAfterGoodCalls = probe(
   },
 );
 
-/** Judges that no cache serves an invalid key, on the endpoints that reject such a key in other requests. */
+/**
+ * Creates a judge of whether a cache serves requests with an invalid key. Judges endpoints that reject such a key in
+ * other requests.
+ */
 const judgeNotServedFromCache =
   (kind: CachedRequest["kind"]) =>
   ({

@@ -194,7 +194,7 @@ export const oneAgentKeyTried = probe(
     const fixtures = await prepareFixtures(context, "of-one-agent-key");
     const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
     const sender = createRequestSender(restricted, { ...fixtures, agent, webhook }, context);
-    // A batch path without the placeholder does not name the agent.
+    // Without the placeholder, the path for batches is the same for all agents, so the key's restriction cannot apply.
     const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
     const endpoints = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
     const requests = await sendToEndpoints(sender, "a key of another agent", endpoints);

@@ -94,7 +94,10 @@ const isJsonType = (name: string, value: string): boolean =>
 
 /** Maximum number of keys, other than the main key, that the probe measures with. */
 const maxKeys = 5;
-/** Minimum limit per minute of a key that the probe measures with. It would use up too much of a smaller limit. */
+/**
+ * Minimum limit per minute of a key that the probe measures with. With a smaller limit, the probe would use up too much
+ * of the minute.
+ */
 const minPerMinute = 20;
 /** Number of GET requests before and after the health requests. They show what a GET costs. */
 const readCounts = { before: 2, after: 3 } as const;

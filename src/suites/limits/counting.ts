@@ -135,7 +135,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // A faulty target may let both keys share one allowance. Earlier use of the main key must then not block the second
+    // On a faulty target, both keys may share one allowance. Then earlier use of the main key would block the second
     // key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
@@ -269,7 +269,10 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether a response has at least two requests more left than an earlier one, so that it describes another window. */
+/**
+ * Whether a response reports at least two requests more in `Remaining` than an earlier response. It then describes
+ * another window.
+ */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

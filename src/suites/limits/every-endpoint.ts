@@ -72,7 +72,7 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // If the run advanced the test clock between the refusals, the limiter may have given back requests.
+  // After an advance of the test clock between the refusals, the limiter may have given back requests.
   one.sentClockMs === other.sentClockMs;
 
 /**

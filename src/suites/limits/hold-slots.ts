@@ -82,7 +82,10 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/** Runs in which a tier lacked a slot after all pauses. The slots of other tiers are then tried only once. */
+/**
+ * Runs in which some tier had too few slots, even after all pauses. The slots of the run's other tiers are then tried
+ * only once.
+ */
 const runsLackingSlots = new WeakSet<Recorder>();
 /** Runs in which slots were held again with longer pauses. Other tiers then have the longer pauses at once. */
 const slowRuns = new WeakSet<Recorder>();

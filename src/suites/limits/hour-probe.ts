@@ -133,7 +133,7 @@ async function waitPastFullHour(
 }
 
 interface HourOptions {
-  /** Pause between the bursts of two consecutive minutes. */
+  /** Pause, in milliseconds, between the bursts of two consecutive minutes. */
   readonly pauseMs: number;
   /** Number of requests that the target had admitted in this hour before `exhaustHour` starts. */
   readonly before: number;
@@ -164,7 +164,7 @@ async function exhaustHour(
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    // The request that opened the hour already counts in the first minute.
+    // In the first minute, the request that opened the hour counts as well.
     const room = admitted === before ? perMinute - before : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });

@@ -112,8 +112,8 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
 }
 
 /**
- * Judges a key's history against every limiter that the document allows. A test clock may stand still or run between
- * two advances. The history is a breach only if it breaks the limits in both cases.
+ * Judges a key's history against every limiter that the document allows. With a test clock, judges twice: as if that
+ * clock stood still between two advances, and as if it ran. A breach must show in both cases.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -135,9 +135,9 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
 /**
- * Returns by how much a target exceeds a limit, in percent of the published number: the smallest tried excess with
- * which the target no longer admits too many. Returns `null` if it is unknown: none suffices, or the history breaks
- * the limits in another way, such as by responses that no limiter explains together.
+ * Returns by how much a target exceeds a limit, in percent of the published number. This is the smallest tried excess
+ * that explains the history: with it, the target no longer admits too many requests. Returns `null` if no tried excess
+ * explains the history, or if the history breaks the limits in another way.
  */
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
   if (!provesExcess(use, name)) return null;
@@ -151,7 +151,7 @@ export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | n
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether the refusals may mean that the monthly token quota is used up: no request was admitted after them. */
+/** Whether used-up monthly tokens may explain the refusals: no request was admitted after the last refusal. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   noAdmissionAfterLastRefusal(samples, samples.filter(isLimited));
 

@@ -130,8 +130,8 @@ const countLeaving = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether the limiter may have given back a request at each of the charges. A token bucket gives back at most its whole
- * limit in a minute. Requests from before the run may leave a window at any time.
+ * Whether it is likely enough that the limiter gave back a request at each of the charges. A token bucket gives back at
+ * most its whole limit in a minute. Requests from before the run may leave a window at any time.
  */
 function mayBeGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
   if (charges.some(({ account }) => !account.isFresh)) return true;
@@ -170,7 +170,10 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
 
-/** Returns the usual cost of each kind of request. Leaves out kinds whose usual cost the document does not allow. */
+/**
+ * Returns the usual cost of each kind of request, by kind. Leaves out kinds whose usual cost the document does not
+ * allow.
+ */
 const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMap<string, number> => {
   const kinds = new Map(charges.map(({ kind }) => [groupOf(kind), kind]));
   return new Map(

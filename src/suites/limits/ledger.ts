@@ -25,7 +25,10 @@ interface LedgerEntry {
    * key. A fault may affect just one group.
    */
   readonly groups: readonly string[];
-  /** Names of groups with the same value of a parameter, text or page. Only costs too high are judged in these. */
+  /**
+   * Names of the groups of requests with the same value of a parameter, text or page. In these groups, only costs that
+   * are too high are judged.
+   */
   readonly valueGroups: readonly string[];
 }
 
@@ -104,7 +107,10 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
 /** Returns the endpoint of a sample. Bursts record only samples, without the full exchange. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-/** Properties that may change a cost: agents and names of parameters (`traits`), parameters with values (`values`). */
+/**
+ * Properties that a cost may depend on: agent and names of parameters (`traits`), and parameters with their values
+ * (`values`).
+ */
 interface RequestTraits {
   readonly traits: readonly string[];
   readonly values: readonly string[];
@@ -150,9 +156,9 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Measures the costs of a key's requests in two ways. One compares a request with the next request of its kind. The
- * other compares two requests of known cost around the measured ones. Both work whether a response reports `Remaining`
- * before or after its own request is counted.
+ * Measures the costs of a key's requests. Where two requests of one kind follow each other, compares their `Remaining`.
+ * Elsewhere, compares two requests of known cost around the measured ones. Both ways work whether a response reports
+ * `Remaining` before or after its own request is counted.
  */
 function measureCharges(
   series: readonly (readonly LedgerEntry[])[],

@@ -237,8 +237,8 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
 }
 
 /**
- * Maximum number of windows to use up in a row. With fewer, a burst that crosses a window's boundary would look like a
- * window that is too short.
+ * Maximum number of windows to use up in a row. With fewer, a burst that crosses the boundary of two windows would look
+ * like one window that is too short.
  */
 const maxWindows = 5;
 
@@ -250,10 +250,9 @@ interface Burst extends BurstResult {
 
 /**
  * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, but may have
- * crossed the boundary of two fixed windows. The second burst cannot cross that boundary.
- *
- * If earlier requests took part of the first burst's window, the second burst alone may exceed the limit plus the burst
- * allowance. A third burst is then compared with the second.
+ * crossed the boundary of two fixed windows; the second cannot cross the same boundary. If the second burst also
+ * exceeds limit plus burst allowance, sends a third burst to compare with the second. The first burst cannot serve for
+ * that if earlier requests took part of its window.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;

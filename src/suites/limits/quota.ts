@@ -28,8 +28,8 @@ export interface QuotaExhausted {
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
   /**
-   * Streams that were requested after the refused invoke. `null` if no invoke was refused for tokens, or no streams
-   * could be sent. Absent in evidence of earlier versions.
+   * The streams that were requested after the refused invoke. `null` if no invoke was refused because of tokens, or if
+   * no stream could be sent. Absent in evidence of earlier versions.
    */
   readonly streamed?: StreamsBeyondQuota | null;
 }

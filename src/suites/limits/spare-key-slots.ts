@@ -36,9 +36,12 @@ export type SpareSlots =
       readonly isAnsweredMeanwhile: boolean;
       /** Invokes after all streams were closed. The probe stopped at the first invoke that the target admitted. */
       readonly after: readonly Exchange[];
-      /** Slow streams on all slots except one, opened after `after`. Empty if no invoke was admitted. */
+      /** Slow streams on all slots except one, opened after the invokes of `after`. Empty if no invoke was admitted. */
       readonly reopened: readonly Exchange[];
-      /** Requests in a row on the one free slot. `null` if the streams of `reopened` did not hold all others. */
+      /**
+       * Requests sent one after another on the one free slot. `null` if the streams of `reopened` did not hold all
+       * other slots.
+       */
       readonly ended: EndedOnLastSlot | null;
     };
 
@@ -143,7 +146,7 @@ async function holdAllButOne(client: Client, agent: string, concurrent: number, 
     }
     if (held.at(-1)?.isOpen !== false) break;
   }
-  // Leaves out refused streams that a later try replaced. Keeps a refused stream that is the last.
+  // Leaves out each refused stream that was sent again later. Only the last stream can be a refused one.
   return held.filter(({ isOpen }, index) => isOpen || index === held.length - 1);
 }
 

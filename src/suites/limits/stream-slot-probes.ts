@@ -160,7 +160,7 @@ function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
     );
 }
 
-/** Lets a short part of a stream's duration pass. The stream still runs afterwards. */
+/** Lets a short part of the streams' duration pass, after which they still run. */
 const passPartOfStream = async (time: RunClock): Promise<void> => {
   await (time.agentsUseRealTime() ? sleep(partOfStreamMs) : time.passUntil(sleep(20), 1000));
 };

@@ -54,8 +54,8 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 }
 
 /**
- * Number of requests to use up an hour with a test clock, as a multiple of its limit. A small hour is used up twice. If
- * the burst is not published, a server may refuse early in each minute, and then gets more requests.
+ * Number of requests to use up an hour with a test clock, as a multiple of the hour's limit. A small hour is used up
+ * twice. If the burst is not published, a server may refuse early in each minute, so that more requests are needed.
  */
 const hourFactor = { small: 2.2, ofUnknownBurst: 1.3, other: 1 } as const;
 
@@ -77,7 +77,9 @@ interface LimitResult {
   readonly isOver: boolean;
   /** Whether the target refused a request before the tier's limit was reached. */
   readonly isShort: boolean;
-  /** Whether the target admitted more in one burst than the limit per minute, as a burst allowance may. */
+  /**
+   * Whether the target admitted more requests in one burst than the limit per minute. A burst allowance permits this.
+   */
   readonly admitsBurst: boolean;
 }
 

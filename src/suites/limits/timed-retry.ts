@@ -8,7 +8,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
-/** A request some time after a refusal, with the bounds of that time in seconds of the target's clock. */
+/** A request some time after a refusal, with the minimum and maximum of that time in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
   /** `retry_after` of the refusal. */
@@ -82,7 +82,10 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Sta
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Sends a request well before the end of `retry_after`. Returns `null` if that is too short, or too long to wait. */
+/**
+ * Sends a request well before the end of `retry_after`. Returns `null` if `retry_after` is shorter than 4 seconds, or
+ * too long for the run to wait.
+ */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;

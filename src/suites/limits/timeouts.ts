@@ -53,7 +53,7 @@ export async function invokeAfterEnds(
   return { after, later: await send() };
 }
 
-/** Judges that the slots of executions that timed out are free again. */
+/** Judges that the target releases the slots of executions that timed out. */
 export function judgeTimedOutSlots(
   { after, later }: InvokeAfterEnds,
   ended: readonly Exchange[],
@@ -174,7 +174,7 @@ const overdueInvoked = probe(
 const expected = `a timeout after ${defaultTimeoutSeconds} s`;
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Whether an error response names a timeout. Other failures may have another reason. */
+/** Whether an error response names a timeout as its cause. Errors without that may have another cause. */
 const namesTimeout = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
 

@@ -59,8 +59,8 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // The handle of a second operation is judged, too. The probe polls long enough for both to end, so that no later
-    // probe counts their tokens.
+    // Starts a second operation, whose handle is judged, too. The polling below lasts long enough for both to end, so
+    // that no later probe counts their tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];

@@ -91,7 +91,7 @@ export const completeRecording: RecordingContents = { times: true, eventTimes: t
 
 const notInRecordings = "a recording of other traffic does not show this";
 
-/** Why a check cannot judge a recording: it lacks a fact, or other clients may have used the key. */
+/** Why a check cannot judge a recording: a fact is missing, or other clients may have used the key. */
 type Exclusion = keyof RecordingContents | "own requests only";
 
 const exclusionReasons: Readonly<Record<Exclusion, string>> = {
@@ -159,7 +159,10 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
   };
 }
 
-/** Removes recommended settings, because none adds requests to a recording. The tier of a key may still help. */
+/**
+ * Removes the settings that findings recommend: a recording gets no further requests. Keeps the tier of a key, which
+ * may help to judge.
+ */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;
@@ -232,7 +235,7 @@ export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").ma
   checks: checks.map(withoutSecret),
 }));
 
-/** Returns requests that passed a recording proxy as a client probe's result. */
+/** Converts requests that passed a recording proxy into the result of a client probe. */
 export function clientTrafficResult(
   { name }: Probe,
   exchanges: readonly Exchange[],

@@ -22,7 +22,10 @@ const noPages = unproven(
   "a target with more than two agents, and a key with many requests",
 );
 
-/** Returns the pages of one list. `unproven` if the list changed meanwhile, or two agents on a page look alike. */
+/**
+ * Returns the pages of one list. `unproven` if the list changed between the reads, or if two agents on a page cannot be
+ * told apart.
+ */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;

@@ -175,7 +175,8 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // The server may have measured the duration after a later advance of the clock, so the longer time counts.
+      // With a test clock, the server may have measured the duration after a later advance, so the longer of two
+      // durations counts.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });

@@ -75,7 +75,7 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // The large advances of the clock would disturb the durations that other probes measure.
+    // A late stage: the large advances of the test clock would disturb the durations that other probes measure.
     stage: "coverage",
     since,
   },
@@ -96,7 +96,10 @@ export interface InterleavedSession {
 }
 
 export interface SessionsAtOnce {
-  /** The same question before the other sessions begin. It shows whether the agent repeats earlier words at all. */
+  /**
+   * A word that the first session gave, and the response to the question before other sessions begin. Shows whether the
+   * agent repeats earlier words at all.
+   */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterleavedSession;
   readonly third: InterleavedSession;
@@ -143,7 +146,7 @@ export const everyPageListed = probe(
   },
 );
 
-/** Creates a second alert. `null` if there is no first one. */
+/** Creates a second alert with the key of the first. `null` if the run has created no first alert. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   {

@@ -111,7 +111,9 @@ const isDeclaredJson = ({ request }: Exchange): boolean =>
 /** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
-/** Whether a server must read the body of a request: the body is short, and its type is exactly `application/json`. */
+/**
+ * Whether every server can read the body of a request: the body is short, and its type is exactly `application/json`.
+ */
 export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind !== "cut" && body.bytes <= maxBodyBytes));

@@ -19,7 +19,10 @@ interface CoverageRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /** When to skip the request: its cell is covered, never, or (default) the run has sent the same request. */
+  /**
+   * When to skip the request: `covered` if its cell is covered, `never`, or by default if the run has sent the same
+   * request.
+   */
   readonly unless?: "covered" | "never";
 }
 
@@ -38,7 +41,10 @@ const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { tempe
 /** A valid body that the probe sends twice, because a server may answer the second request from a cache. */
 const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
-/** Sends cheap requests at the end of a run for cells that are not covered, such as unknown ids and wrong methods. */
+/**
+ * Sends cheap requests at the end of a run, for cells of the coverage matrix that no other request covers. Examples are
+ * unknown ids and wrong methods.
+ */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
   { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },

@@ -122,7 +122,7 @@ export const streamedSlowly = probe(
   },
 );
 
-/** Parameters that shorten a slow agent's stream, so that it holds a slot for some seconds and not for a minute. */
+/** Parameters that shorten a slow agent's stream: it then holds a slot for some seconds instead of a minute. */
 export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 

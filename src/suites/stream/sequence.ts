@@ -90,7 +90,11 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/** Creates a judge that applies a rule to every stream. `describe` describes one that breaks the rule. */
+/**
+ * Creates a judge that applies a rule to every stream.
+ *
+ * @param describe describes a stream that breaks the rule
+ */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;

@@ -133,7 +133,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // A rolling window may give back requests from before the run at any time.
+    // Requests from before the run. A rolling window may give them back at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");

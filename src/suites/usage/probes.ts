@@ -51,7 +51,7 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/** Measures usage, and again if it grew by too much: the target may have counted an earlier request late. */
+/** Measures usage once, or twice if it grew by too much: the target may have counted an earlier request late. */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
@@ -149,7 +149,7 @@ async function measureUsageGrowth({
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // `isFresh` is false here, because the run does not keep all earlier exchanges.
+  // `isFresh: false`: not all requests of this period are kept, so usage may have grown for other reasons.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,

@@ -110,7 +110,7 @@ export const webhooks = suite("Webhooks", [
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const lost = failures.filter(({ answer }) => answer.kind !== "answered");
-    // One lost connection alone proves nothing: the network may have failed, and the client never repeats this request.
+    // A single lost connection proves nothing: the network may have failed, and the client does not retry this request.
     if (failures.length === 1 && lost.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;

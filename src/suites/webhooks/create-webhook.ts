@@ -54,7 +54,7 @@ interface WebhookOptions {
   readonly replies?: readonly Reply[];
   /** Whether the receiver verifies signatures with another secret than the webhook's. */
   readonly isMismatched?: boolean;
-  /** The requirement set whose checks are the first to see the webhook's requests and deliveries. */
+  /** The first requirement set that judges the webhook's requests and deliveries. */
   readonly since?: RequirementSet;
 }
 

@@ -48,7 +48,7 @@ export type Subscription =
   /** The four deployment events */
   | "deployments";
 
-/** Webhooks that the run creates even if the key has few requests a minute. */
+/** Webhooks that a run always creates, even if the key has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {

@@ -67,7 +67,10 @@ interface OpenedWebhooksOfOneUrl {
   readonly address: Hook;
 }
 
-/** Creates two webhooks with one URL, without the usual prefix: checks would take second deliveries for retries. */
+/**
+ * Creates two webhooks with one URL. The URL lacks the usual prefix, because checks of retries would take the second
+ * webhook's deliveries for retries.
+ */
 export async function openWebhooksOfOneUrl(
   client: Client,
   receiver: Receiver,

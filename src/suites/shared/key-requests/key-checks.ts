@@ -12,7 +12,10 @@ import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
-/** The expected response to a kind of invalid key: 401 with a certain code or any, or anything but a success. */
+/**
+ * The expected response to a kind of invalid key: a 401 (with this code, or with any if `null`), or any response but a
+ * success.
+ */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -21,7 +24,7 @@ interface KeyExpectation {
   readonly clause: ClauseId;
   readonly expects: Expectation;
   readonly on: readonly EndpointName[];
-  /** Feature of the target that these requests need; `null` if they need only the key. */
+  /** Setting of the target file that these requests need besides a key, such as a test clock. `null` if none. */
   readonly reach: Enabler | null;
 }
 

@@ -38,7 +38,10 @@ export function replaceLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/** The padding of a base64 text. Keys are changed before it, because some decoders ignore everything after it. */
+/**
+ * Matches the padding at the end of a base64 text. Altered keys are changed before the padding, because some decoders
+ * ignore everything after it.
+ */
 const base64Padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);

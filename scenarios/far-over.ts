@@ -30,7 +30,7 @@ export const farOver: Scenario = {
 };
 
 /**
- * Number of requests in a wave: three times the minute's limit, ten waves long. The bounds of 50 and 300 keep both
+ * Number of requests in each of the ten waves: three times the minute's limit. The bounds of 50 and 300 keep both
  * engines from becoming the bottleneck.
  */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

@@ -2,7 +2,8 @@ import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts"
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
 /**
- * Seconds between the starts of two rounds. Longer than a minute, so that two rounds never share one, fixed or rolling.
+ * Seconds between the starts of two rounds. Longer than a minute, so that no two rounds lie in one minute, fixed or
+ * rolling.
  */
 const roundIntervalSeconds = 80;
 
@@ -48,7 +49,7 @@ export const hourLimit: Scenario = {
 const hourSeconds = 3600;
 
 /**
- * Number of rounds in a pass: one more than the hour's limit has minutes' limits, in case a round crosses the end of a
+ * Number of rounds in a pass: as many as use up the hour's limit, and one more in case a round crosses the end of a
  * minute.
  */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;

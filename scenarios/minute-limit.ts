@@ -40,8 +40,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Slow enough for a busy machine to send a minute's requests one by one. Without a published burst, no exact verdict
-  // is possible anyway, so the clock may run faster.
+  // Keeps the clock slow enough for a busy machine to send a minute's requests one by one. Without a published burst,
+  // no exact verdict is possible anyway, so the clock may run faster.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;

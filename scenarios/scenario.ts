@@ -97,7 +97,7 @@ export interface Operation {
 export type AgentRole = "answering" | "streaming" | "slow" | "slowStreaming" | "failing";
 
 export type TrafficShape =
-  /** Sends all requests at the same instant, so that all are in flight together. */
+  /** Sends all requests at the same time, so that all are in flight together. */
   | { readonly kind: "at once"; readonly requests: number }
   /** Sends sequential requests on one connection. */
   | { readonly kind: "in turn"; readonly requests: number }

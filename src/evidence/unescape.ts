@@ -78,9 +78,8 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // Keeps an escaped character such as the `n` of `
-  // ` as it is, and does not turn it into a line feed. The backslash may be part of a key, and no API key contains
-  // control characters.
+  // Keeps the escaped character: in `\n` it is an `n`, and not a line feed. The backslash may be part of a key, and no API
+  // key contains control characters.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

@@ -36,7 +36,7 @@ export interface StreamShape {
     | { readonly kind: "all" }
     | { readonly kind: "cut"; readonly after: number }
     | { readonly kind: "error"; readonly after: number; readonly data: object }
-    /** Stays open after the last event, until the client disconnects or `holdMs` have passed. */
+    /** The stream stays open after the last event, until the client disconnects or `holdMs` have passed. */
     | { readonly kind: "open"; readonly holdMs: number };
 }
 

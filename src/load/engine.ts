@@ -36,7 +36,7 @@ export interface EngineOptions {
 export interface RoleRequest {
   /** Body fields that make the agent play the role. They replace fields of the same name in the request's body. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** A path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the path in the document. */
+  /** A path below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
 }
 

@@ -40,7 +40,7 @@ export function sampleOfResponse(response: ObservedResponse): LoadSample {
   };
 }
 
-/** Returns the field `malformed` of a sample, or no field if no header is malformed. */
+/** Returns an object with the field `malformed` of a sample, or an empty object if no header is malformed. */
 function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> {
   const malformed = malformedHeaders(headers);
   return malformed.length === 0 ? {} : { malformed };

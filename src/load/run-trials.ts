@@ -48,7 +48,7 @@ export interface LoadEnvironment {
   /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
-  /** The target to watch, even while nothing is sent; `null` for a server that starts with a trial. */
+  /** The target to watch, even while nothing is sent; `null` for a server that is started for each trial. */
   readonly target: Pick<EngineTarget, "baseUrl" | "network"> | null;
 }
 

@@ -124,7 +124,7 @@ export interface StallTimeout {
 
 /** How many ms a load may take beyond its expected duration. After that, it goes on only while the target responds. */
 const graceMs = 60_000;
-/** During the time after {@link graceMs}: ms without a 2xx or 429 after which the load counts as stalled. */
+/** After {@link graceMs}, the load counts as stalled if this many ms pass without a 2xx or 429. */
 const maxSilentMs = 45_000;
 
 class StalledError extends Error {

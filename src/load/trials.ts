@@ -57,13 +57,16 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 /** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
-  /** Number of requests that are certain: those of flows with a known number, and those of the harness itself. */
+  /**
+   * Number of requests that the trial sends for certain: those of flows with a known number, and those of the harness
+   * itself.
+   */
   readonly requests: number;
   /** Flows without a known number of requests, such as `as many as 5 connections can in 3 s`. */
   readonly openEnded: readonly string[];
   /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
   readonly isBeyondLimit: boolean;
-  /** Approximate duration in real seconds. */
+  /** Approximate duration of the trial, in real seconds. */
   readonly seconds: number;
   /** Maximum number of connections that are open at the same time, as if all flows overlapped. */
   readonly connections: number;

@@ -37,11 +37,11 @@ const minConnections = 32;
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
-/** Time within which a delivery usually arrives. Older connections without one are closed first. */
+/** Time within which a delivery usually arrives. Older connections without a delivery are closed first. */
 const usualDeliveryMs = 1000;
 /**
- * Which connection is closed to make room: the oldest one in the first of these states that has one older than
- * `minAgeMs`.
+ * The states in the order in which their connections are closed to make room. In each, the oldest connection is closed,
+ * if it is older than `minAgeMs`.
  */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
@@ -61,7 +61,7 @@ const maxRefusalDelayMs = 1000;
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** When each connection entered its state, for each state. The oldest connection comes first. */
+  /** For each state, the connections that are in it, and when they entered it. The oldest connection comes first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>

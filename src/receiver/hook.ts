@@ -118,7 +118,8 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // The record of a dropped delivery does not exist. Closing the receiver disconnects senders, which is no reply.
+      // Ignores changes of a dropped delivery, which has no record, and changes that only come from closing the
+      // receiver.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);

@@ -17,7 +17,10 @@ export interface Receiver {
   readonly baseUrl: string;
   /** The address `host:port` on which the receiver listens, with the actual port. */
   readonly address: string;
-  /** Opens a hook. Its name has letters, digits, `-`, `_` and `.`, and is new unless its namesake was set aside. */
+  /**
+   * Opens a hook. Its name may contain letters, digits, `-`, `_` and `.`. No other hook may have this name, unless it
+   * was set aside.
+   */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
@@ -147,7 +150,7 @@ const generateToken = (): string => randomBytes(18).toString("base64url");
 
 /** Each hook can store this many even if `storage` is full, so that a flood to one hides no deliveries to others. */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/** Maximum room that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
+/** Maximum storage that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
 const maxDeliveryBytes = 512 * 1024;
 
 /** Creates the registry of a receiver's hooks, which finds a hook for each request. */

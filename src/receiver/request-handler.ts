@@ -50,7 +50,8 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // A sender's HTTP client might by itself retry on a reused connection that is reset, unlike the retries to count.
+    // Closes the connection after each response. On a reused connection, some HTTP clients retry by themselves, which
+    // would look like a retry of the delivery.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;

@@ -1,5 +1,5 @@
-// While a target is unavailable, a gateway in front of it sends 502, 503 or 504. This file tells them from the target's
-// own.
+// While a target is unavailable, a gateway in front of it sends 502, 503 or 504. This file distinguishes such responses
+// from the target's own.
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
@@ -7,7 +7,7 @@ export interface ResponseCounts {
   readonly sentMs: number;
   /** Earliest possible time of the first response head. */
   readonly fromMs: number;
-  /** Upper bound of the time at which the last response head arrived. */
+  /** Latest possible time of the last response head. */
   readonly toMs: number;
   /** Number of responses that look like a gateway's: 502, 503 or 504, with no header or field of the interface. */
   readonly gatewayLike: number;

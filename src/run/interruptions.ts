@@ -21,7 +21,7 @@ export interface Interruptions {
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   /** Returns the result for a probe that outages have interrupted too often: it is skipped. */
   readonly lostResult: () => ProbeRunResult;
-  /** Describes the outages because of which something has no result; `null` if there were none. */
+  /** Describes the outages that left a probe without a result; `null` if there were none. */
   readonly reason: () => string | null;
 }
 

@@ -54,7 +54,10 @@ export interface ProbeContext<N extends Need = never> {
   readonly outages: OutageMonitor;
   /** The exchanges of the discovery. Probes judge them instead of sending the same requests again. */
   readonly discovery: Discovery;
-  /** Opens the webhook receiver, for probes that can do without; others list `receiver` in their needs. */
+  /**
+   * Opens the webhook receiver, for probes that also work without it. Probes that need it list `receiver` in their
+   * needs.
+   */
   readonly receiver: () => Promise<Receiver>;
   /** Whether the run may send only GET requests. */
   readonly readOnly: boolean;
@@ -83,7 +86,7 @@ export interface Discovery {
    * empty.
    */
   readonly again?: readonly Exchange[];
-  /** Health of the agents that may answer. These requests do not count toward the limits. */
+  /** Health responses of the agents among which discovery chooses. These requests do not count toward the limits. */
   readonly health: readonly Exchange[];
   /** The first invoke of the agent that discovery found; `null` if the user named an agent, or none was found. */
   readonly invoked: Exchange | null;

@@ -94,7 +94,7 @@ function openSender(
   return { secrets, events, agent, deliver };
 }
 
-/** Returns the headers of a delivery: its own, then those that the webhook is configured with. */
+/** Returns the headers of a delivery: those of its body, then `headers`. */
 export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
   ["Content-Type", "application/json"],
   ["Content-Length", String(Buffer.byteLength(body, "utf8"))],

@@ -22,7 +22,7 @@ export interface StageContext {
   readonly hasFewRequests: boolean;
   /** Returns how many requests the main key can send now without waiting. */
   readonly availableRequests: () => number;
-  /** Real time that one probe may take, not counting waits. Default: that of `probe.ts`. */
+  /** Real time that one probe may take, without its waits. Default: `probeDeadlineMs` of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
   /**

@@ -38,7 +38,7 @@ export function receiverByAttempt<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // Its probe runs again while this interrupted attempt still runs. No check reads the hook that this attempt
+          // The probe runs again while this interrupted attempt still runs. No check reads the hook that this attempt
           // opens.
           if (current.isOver) hook.setAside();
           return hook;

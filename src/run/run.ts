@@ -178,8 +178,8 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // A key with few requests needs them for probes, and a read-only run may not invoke. The searches below would do
-  // both.
+  // The searches below send requests and invoke agents. A key with few requests needs these for probes, and a read-only
+  // run may not invoke.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests

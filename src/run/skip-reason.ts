@@ -138,7 +138,7 @@ export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";
 }
 
-/** Thrown if the run was to stop at the first must clause that is broken, and one is. */
+/** Thrown when a must clause is broken, in a run that stops at the first such breach. */
 export class FirstBreach extends SkipError {
   override readonly name = "FirstBreach";
 

@@ -12,8 +12,8 @@ const queryPlaceholder = "{query}";
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
 /**
- * Adds the fields of the target file that the agent needs. A body without a text as `query` is wrong on purpose, so it
- * is not changed.
+ * Adds the fields of the target file that the agent needs. A body whose `query` is not a text is wrong on purpose, so
+ * it is not changed.
  */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
@@ -39,7 +39,8 @@ export function withOwnFields(target: OwnRequestTarget, path: string, text: stri
 export type OwnRequestTarget = Pick<Target, "agents" | "ownRequests" | "roleAssignments" | "paths">;
 
 /**
- * Finds the own request of the agent that a path names. If a batch path names none, uses that of the answering agent.
+ * Finds the {@link OwnRequest} of the agent that a path names. If a batch path names none, uses that of the answering
+ * agent.
  */
 function ownRequestAt({ ownRequests, agents, paths }: OwnRequestTarget, path: string): OwnRequest | null {
   const segments = path.split("?", 1)[0]?.split("/") ?? [];

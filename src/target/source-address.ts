@@ -28,7 +28,7 @@ const ownAddresses = (): string[] =>
 
 const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
 
-/** Private, local, multicast, and those for documentation (RFC 1918, 5737, 6890). */
+/** Address ranges that are private, local, multicast, or for documentation (RFC 1918, 5737, 6890). */
 const nonPublicRanges = [
   "0.0.0.0/8",
   "10.0.0.0/8",

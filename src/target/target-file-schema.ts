@@ -175,8 +175,8 @@ const controlSchema = z
   .describe("The test control of the target: a run asks it for keys and agents that this file does not list.");
 
 /**
- * Schema of a target file. `baseUrl` is required, and keys, a test control that issues keys, or `auth: none`. A probe
- * is skipped if a part that it needs is missing.
+ * Schema of a target file. It must have `baseUrl`, and one of these: keys, a test control that issues keys, `auth:
+ * none`. A probe is skipped if a part that it needs is missing.
  */
 export const targetFileSchema = z
   .strictObject({

@@ -173,7 +173,7 @@ export interface Target {
   readonly callSecrets: readonly string[];
 }
 
-/** The properties of a key about which the user states nothing. */
+/** Defaults for the properties of a key that the user does not state. */
 export const defaultKeyTraits = {
   tier: null,
   isTierDetected: false,
@@ -193,7 +193,7 @@ export const defaultKeyTraits = {
 /** Stands for the key of a target that asks for none. Requests then have no `Authorization`. */
 export const noKey: TargetKey = { ...defaultKeyTraits, name: "none", key: "", variable: "NO_KEY" };
 
-/** The properties of a target about which the user states nothing. */
+/** Defaults for the properties of a target that the user does not state. */
 export const defaultTargetTraits = {
   auth: "keys",
   agents: {},

@@ -20,9 +20,9 @@ const instrumentationRequests = 2;
  * Finds a breach of the minute's limit in the first minute of a key. Returns `null` if there is none, if the key was
  * used before, or if the headers report another window.
  *
- * All responses report the same reset, and a refusal reports that nothing is left until then. So no minute ended in
- * between, and no bucket refilled. The number of admitted requests must then be the minute's number, the burst's, or
- * their sum. More than the sum is a breach even without a refusal.
+ * Judges only if all responses report the same reset, and a refusal reports that nothing is left until then. So no
+ * minute ended in between, and no bucket refilled. The number of admitted requests must then be the minute's number,
+ * the burst's, or their sum. More than the sum is a breach even without a refusal.
  */
 export function findFirstMinuteBreach(
   sent: readonly SampledRequest[],

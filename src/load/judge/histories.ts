@@ -77,8 +77,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
-  // `endedMs` is the latest possible end of the request. The slot was certainly held only until the earliest possible
-  // end, `maxTransitMs` before.
+  // The slot was certainly held only until the earliest possible end of the request: `maxTransitMs` before `endedMs`,
+  // which is the latest.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
@@ -140,7 +140,7 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** Minimum wait of a refusal for the request rate. No server announces so long a wait for a slot. */
+/** Minimum wait that a refusal for the request rate announces. No server announces so long a wait for a slot. */
 const minRateWaitSeconds = 4;
 /** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;

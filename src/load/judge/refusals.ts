@@ -167,7 +167,10 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A refusal counts as slow if it takes this many milliseconds and more than admitted requests do. */
+/**
+ * Minimum duration of a slow refusal, in ms. It must also take longer than {@link slowRatio} times the admitted
+ * requests do.
+ */
 const slowMs = 1000;
 /**
  * The same as {@link slowMs} for a target whose clock runs faster: minimum duration of a slow refusal, in ms of this
@@ -177,9 +180,7 @@ const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/**
- * Judges that refusals are not slower than other responses. The document does not demand this, so it is only a note.
- */
+/** Judges that refusals are not slower than other responses. A requirement of load only: the document has none. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;

@@ -45,8 +45,9 @@ export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
-  // A token bucket may hold only as many requests as the burst has, even if its headers report the minute's limit.
   const { limits } = facts;
+  // Without a known burst, proves nothing: a token bucket holds only as many requests as the burst has, even if its
+  // headers report the minute's limit.
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
   const starts = sortedBy(

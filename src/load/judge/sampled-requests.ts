@@ -83,7 +83,7 @@ function widenTimes(
   };
 }
 
-/** Returns the maximum error of a time in ms, on any of the machines that sent the load. */
+/** Returns the maximum error of recorded times, in ms, on any of the machines that sent the load. */
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 

@@ -9,7 +9,10 @@ const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Memory has drifted if it grew by more than both of these. Less may be garbage that is not collected yet. */
+/**
+ * Memory has drifted if it grew by more than this, and by more than `minGrowthShare`. Smaller growth may be garbage
+ * that is not collected yet.
+ */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 

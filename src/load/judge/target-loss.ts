@@ -24,7 +24,10 @@ export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
 }
 
-/** Returns the loss by an outage. It begins with the first connection that broke, or could not be opened. */
+/**
+ * Returns the target loss that an outage caused. It begins with the first connection that broke, or could not be
+ * opened.
+ */
 function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
   if (outage === undefined) return null;
   const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];

@@ -37,10 +37,10 @@ interface OffsetBound {
 }
 
 /**
- * Computes the offset of the target's clock from the client's.
- *
- * Each `Date` was right at some time between sending and head, which bounds the offset. All responses together bound it
- * to a narrow span. If they contradict each other, the clock drifts, and each part of the run gets a span of its own.
+ * Computes the offset of the target's clock from the client's. Each `Date` was right at some time between sending the
+ * request and receiving the head, which gives bounds for the offset.
+ * All responses together give a narrow span. If they contradict each other, the clock drifts, and each part of the load
+ * gets a span of its own.
  *
  * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
  */
@@ -106,7 +106,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // At the border between two parts, either part's offset may apply.
+      // Between two parts of the load with different offsets, either offset may apply.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

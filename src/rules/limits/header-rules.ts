@@ -39,7 +39,9 @@ export const notNegative = {
   },
 } as const satisfies HeaderRule;
 
-/** For each header that is a text, the rule that its value is an accepted one. Any other value is malformed. */
+/**
+ * Rules for headers whose values are texts: each value must be one of the accepted texts. Any other value is malformed.
+ */
 const acceptedTexts = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
   .map((name): HeaderRule => ({

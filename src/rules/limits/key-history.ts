@@ -99,7 +99,7 @@ export const maxRoundingSeconds = 2;
 export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
   passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
 
-/** Describes the expected refusal of such a retry (LIM-14). */
+/** Describes the expected refusal of a retry that comes before the end of `retry_after` (LIM-14). */
 export const describeEarlyRefusal = (passedSeconds: number, retryAfterSeconds: number): string =>
   `still 429 after ${formatSeconds(passedSeconds)}, as \`retry_after\` was ${retryAfterSeconds}`;
 

@@ -76,7 +76,7 @@ export interface ResponseTime {
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Tolerance of HDR-14 for the time that `Reset` minus `Reset-After` gives. */
+/** Tolerance of HDR-14, in seconds, for the time that `Reset` minus `Reset-After` gives. */
 const toleranceSeconds = 2;
 /** A `Date` header has whole seconds, so it may be up to a second behind. */
 const dateCutSeconds = 1;
@@ -138,8 +138,8 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 const maxLagSeconds = 7;
 
 /**
- * Whether `Date` may lag behind the server's clock: it is a few seconds behind the time in the reset headers. Not if
- * the client's clock is about right, because it then shows which one is wrong.
+ * Whether the target's `Date` may lag: it is a few seconds behind the time in the reset headers, and the client's clock
+ * is too far off to decide which is right.
  */
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];

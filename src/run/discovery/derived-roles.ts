@@ -17,7 +17,7 @@ interface DerivedRole {
 const streamDelayMs = 200;
 /** Number of events to read before deciding whether a stream is slow. The query asks for a stream with more events. */
 const slowStreamSampleSize = 5;
-/** A stream counts as slow if at least this share of the requested delay is observed. */
+/** A stream counts as slow if at least this fraction of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
 /** Real time to wait for the first `slowStreamSampleSize` events, in case the agent ignores the test clock. */
 const maxRealWaitMs = 3000;

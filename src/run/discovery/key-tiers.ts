@@ -35,7 +35,7 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
 /**
  * Finds the published tier whose limits a response to `GET /usage` shows. Returns `null` if in doubt, because checks of
  * limits would fail with a wrong tier.
- * A token quota in the body must agree. If two tiers have the same number in `Limit`, the body must have one.
+ * The body's token quota must be that of the tier. It may be absent, unless two tiers have the same number in `Limit`.
  */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);

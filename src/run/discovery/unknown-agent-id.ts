@@ -6,7 +6,7 @@ import type { ProbeContext } from "../probe.ts";
 
 /** Used if the target has no known agent id whose pattern could be imitated. */
 const defaultUnknownId = "no-such-agent-7f3a";
-/** If all agent ids are numbers, the unknown id has at least this many digits, as an unlikely integer. */
+/** If all agent ids are numbers, the unknown id has at least this many digits, so that it is unlikely to exist. */
 const minDigits = 9;
 const maxTries = 20;
 const idSeed = 1;
@@ -47,7 +47,10 @@ export function unknownIdLike(known: readonly string[]): string {
 
 const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
-/** Returns the characters of one class that occur in known ids. Some alphabets omit letters that look like digits. */
+/**
+ * Returns the characters of one class, such as digits, that occur in known ids. Some alphabets omit letters that look
+ * like digits.
+ */
 const charactersOf = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 

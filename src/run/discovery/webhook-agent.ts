@@ -39,7 +39,7 @@ export interface WebhookAgentResult {
 
 /**
  * Assigns the role `webhooked` to an agent that only webhook probes call, unless the user did. Webhooks cannot be
- * deleted, and one of the answering agent would deliver each of the thousands of requests that use up limits.
+ * deleted: a webhook of the answering agent would deliver each of the thousands of requests that use up limits.
  */
 export async function withWebhookAgent(
   client: Client,

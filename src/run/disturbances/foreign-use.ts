@@ -6,12 +6,12 @@ import type { TargetKey } from "../../target/target.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 
-/** Real time before the first health request, in which the target may still count earlier requests. */
+/** Real time to wait before the first health request. Until then, the target may still count earlier requests. */
 const countingDelayMs = 1000;
 /** Real time between two of the spaced readings of the rate-limit headers. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
-/** How much the end of a window may differ from the headers, which round to whole seconds. */
+/** How far the end of a window may be from the time that headers report. They round to whole seconds. */
 const roundingMs = 1200;
 /** Real time between two readings while waiting for the next rate-limit window to begin. */
 const windowPollMs = 100;
@@ -62,8 +62,8 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // Waits longer than the run's waiting time, unless that is 0: stopping here could blame the target for another
-  // client's requests.
+  // Exceeds the run's waiting time, unless the user allows none. Without this wait, the run could blame the target for
+  // requests of another client.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);

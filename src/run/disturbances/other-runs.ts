@@ -31,7 +31,7 @@ const announcementSchema = z.object({
   pid: z.number(),
   startedMs: z.number(),
   endedMs: z.number().nullable(),
-  /** Hashes of the address with each key, because the file must not reveal a key. */
+  /** One hash of base URL and key for each key, because the file must not reveal a key. */
   keys: z.array(z.string()),
 });
 type AnnouncementFile = z.infer<typeof announcementSchema>;

@@ -19,7 +19,7 @@ export type EvidenceOf<P> =
 
 /** Judges evidence against one clause. The function `judge` is pure and synchronous. */
 export interface Check {
-  /** `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
+  /** An id such as `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: ClauseId;
   /** The requirement set in which the check first counts. */

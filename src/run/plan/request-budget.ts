@@ -11,7 +11,7 @@ interface RequestCounts {
 
 interface BudgetBounds {
   readonly maxRequests: number;
-  /** `null` for no bound. */
+  /** Maximum number of agent executions; `null` for no bound. */
   readonly maxExecutions: number | null;
   readonly recorder: Pick<Recorder, "sent" | "executions">;
 }

@@ -36,7 +36,7 @@ interface KeyPace {
   detectedTier: PublishedTier | null;
 }
 
-/** Added to the end of a rate-limit window, because headers round to whole seconds. */
+/** Time added to the end of a rate-limit window, because headers round to whole seconds. */
 const windowMarginMs = 1000;
 const maxConcurrent = 8;
 

@@ -38,7 +38,7 @@ export function createSlowdownDetector() {
 
   return {
     observe,
-    /** Whether the target is slow by its latest responses. */
+    /** Whether the target is slow according to its latest responses. */
     isSlow: (): boolean => isSlow,
     /** Counts a request that got no response in time, even when it was sent again. */
     countUnanswered: (): void => {

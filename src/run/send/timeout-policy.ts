@@ -15,18 +15,23 @@ export interface TimeoutPolicy {
   readonly reasonToStop: () => string | null;
 }
 
-/** Deadlines of requests that make no agent run. */
+/** Deadlines of requests that run no agent. */
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Shortest deadlines of an endpoint that has timed out. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/** After a timeout, an endpoint gets its longest response time so far times this factor, or the minimum. */
+/**
+ * After a timeout, the deadline of an endpoint is this factor times its longest response time so far, but not below the
+ * minimum.
+ */
 const slowEndpointFactor = 3;
 
-/** The run stops when timeouts have taken this long in total. Overlapping ones count once. */
+/** The run stops when timeouts have taken this long in total. Overlapping timeouts count once. */
 const maxTimeoutTotalMs = 40_000;
-/** The run also stops when at least `count` timeouts have taken `totalMs` in total. Overlapping ones count once. */
+/** The run also stops when at least `count` timeouts have taken `totalMs` in total. Overlapping timeouts count once. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
-/** A response without an agent is late after `minMs`. The run stops after `maxTotalMs` of late responses. */
+/**
+ * A response to a request that runs no agent is late after `minMs`. The run stops after `maxTotalMs` of late responses.
+ */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;

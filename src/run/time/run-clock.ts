@@ -32,7 +32,7 @@ export interface RunClock {
    * @throws {WaitRefused} if too little waiting time is left
    */
   readonly passTime: (ms: number, why: string) => Promise<void>;
-  /** Sleeps in real time, beside the run's waiting time. Rejects if the run is stopped. */
+  /** Sleeps in real time, without using up the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
   /**
    * Like `sleepReal`, but tests can simulate its timers. Only for waits in which nothing has to arrive from the

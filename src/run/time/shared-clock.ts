@@ -19,7 +19,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // Lets other probes run first: those that have just started, or whose wait has just ended, may wait themselves.
+    // Lets probes run first that have just started, or whose wait has just ended: they may begin to wait, too.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);

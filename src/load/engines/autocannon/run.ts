@@ -11,7 +11,10 @@ import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 
-/** Sends with autocannon, and with undici the streams, disconnecting clients and retries that autocannon cannot. */
+/**
+ * Sends flows with autocannon. For what autocannon cannot do, uses undici: streams, clients that disconnect, and
+ * retries.
+ */
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);

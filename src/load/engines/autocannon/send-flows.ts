@@ -131,7 +131,7 @@ function startCpuMeter(): CpuMeter {
     const elapsedMs = performance.now() - since;
     if (elapsedMs < minCpuIntervalMs) return;
     const { user, system } = process.cpuUsage(used);
-    // The use may exceed one core, because the garbage collector has threads of its own.
+    // The measured use may exceed one core, because the garbage collector has threads of its own.
     peak = Math.max(peak, Math.min(1, (user + system) / 1000 / elapsedMs));
     since = performance.now();
     used = process.cpuUsage();

@@ -42,7 +42,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Sends the requests that the server did not read again, on new connections.
+    // Sends again, on new connections, the requests that the server did not read.
     const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
     left = amount === null ? 0 : unread;
   }

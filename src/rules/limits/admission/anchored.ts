@@ -19,15 +19,15 @@ interface PossibleWindow {
  * decision are known.
  */
 export interface Openers {
-  /** Latest instants of the requests that may count, in ascending order. */
+  /** Latest possible times of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
-  /** For each index of `latest`: the minimum of the earliest instants of the requests from that index on. */
+  /** For each index of `latest`: the earliest possible time of the requests from that index on. */
   readonly earliestStartFrom: Float64Array;
-  /** Earliest instants of the admitted requests, in ascending order. */
+  /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each index of `starts`: the minimum of the latest instants of the requests from that index on. */
+  /** For each index of `starts`: the earliest of the latest possible times of the requests from that index on. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may make their window start again, sorted by earliest instant. */
+  /** Refusals that may make their window start again, sorted by their earliest possible time. */
   readonly pushers: readonly Span[];
 }
 

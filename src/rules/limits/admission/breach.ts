@@ -6,6 +6,8 @@ import { maxHeld } from "./slots.ts";
 import { requestsBefore, timelineOf } from "./timeline.ts";
 
 /**
+ * How a history breaks the limits.
+ *
  * - `too many admitted`: more requests were admitted than any limiter with the published numbers admits.
  * - `refused below limit`: a request was refused although no limit can have been reached.
  * - `inconsistent`: some limiter explains each response alone, but no limiter explains all of them.

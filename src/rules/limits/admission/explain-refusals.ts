@@ -69,7 +69,7 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest bucket that the document allows. A larger bucket would refuse fewer requests. */
+/** Returns the smallest bucket that can have admitted the requests. A larger bucket would refuse fewer requests. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };

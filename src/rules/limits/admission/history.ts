@@ -4,7 +4,8 @@ import { type RequestSample, isAdmitted, isRefused } from "../sample.ts";
  * The history of the requests on one key, as a client observed them.
  *
  * The *limiter's clock* is the target's time, real or virtual, as far as the client knows it. The *client's clock* is
- * its own monotonic time: it orders requests that share an instant of the other, and measures how long a slot was held.
+ * its own monotonic time. It orders requests that have the same time on the limiter's clock, and measures how long a
+ * slot was held.
  */
 
 /** A span of time in milliseconds, both ends included. */
@@ -43,7 +44,7 @@ export interface Decision extends Counted {
   readonly outcome: DecisionOutcome;
   /** When the request *certainly* held a concurrency slot, on the client's clock; `null` if that is not known. */
   readonly held: Span | null;
-  /** The last instant at which the request may still have held a slot, on the client's clock. */
+  /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
    * How long the window stays exhausted according to this refusal's headers, in ms of the limiter's clock. Absent if
@@ -61,13 +62,16 @@ export interface Decision extends Counted {
  */
 export type PriorUse = "nothing" | "counted" | "anything";
 
-/** For each limit, the span in which one of its fixed windows ends by the target's headers. */
+/** For each limit, the span in which one of its fixed windows ends according to the target's headers. */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
 /** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
-  /** For each earlier request that no longer counts: until when it may hold a slot. Default: none does. */
+  /**
+   * Times until which earlier requests may hold a slot, one for each request that is not in the history. Default: no
+   * such request holds one.
+   */
   readonly lingeringUntilMs?: readonly number[];
   /** End times of windows that the target's headers announce. Default: unknown. */
   readonly announced?: AnnouncedEnds;
@@ -139,8 +143,8 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
 /**
  * Returns the limiter's decision on a request.
  *
- * @param decided the span of the limiter's clock in which it decided; ignored after its beginning if no response
- * arrived
+ * @param decided the span of the limiter's clock in which it decided; if no response arrived, only its beginning is
+ * used
  */
 export function decisionOfResponse(
   answer: DecisionSample,

@@ -5,11 +5,11 @@ import type { RefusalSet } from "./refusals.ts";
 /**
  * How a limiter may count requests.
  *
- * - `rolling`: at every instant, those of the last minute or hour.
+ * - `rolling`: at any time, the requests of the last minute or hour count.
  * - `fixed`: windows that follow each other without gaps; the count restarts with each window.
  * - `anchored`: a window opens with the first counted request after the last window has ended.
  * - `pushed`: anchored, but a refused request restarts the window's time.
- * - `weighted`: fixed windows that also count a share of the previous window, as an estimate of `rolling`.
+ * - `weighted`: fixed windows that also count part of the previous window, as an estimate of `rolling`.
  * - `bucket`: tokens that refill steadily. Only for the minute, because the document calls the hour a window.
  */
 export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weighted" | "bucket";
@@ -31,7 +31,10 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/** The result of fitting limiters that can have admitted the requests, but not have made the refusals `unexplained`. */
+/**
+ * How well limiters fit a history. They can have admitted its requests, but cannot explain the refusals in
+ * `unexplained`.
+ */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }

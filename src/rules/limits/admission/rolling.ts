@@ -60,8 +60,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 
 /**
  * Returns the maximum number of requests that certainly lie in one window, its end excluded.
- *
- * @param admitted in order of their earliest instants
+ * @param admitted sorted by the earliest possible time of each request
  */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);

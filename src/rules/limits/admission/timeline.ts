@@ -1,7 +1,7 @@
 import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "./history.ts";
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 
-/** The earliest and the latest possible instants of some requests, each list sorted by itself. */
+/** The earliest and the latest possible times of some requests. Each list is sorted on its own. */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
@@ -23,14 +23,14 @@ export interface TimedRefusal {
  * `counted` are all requests that may count, including refusals for which that is possible.
  */
 export interface AdmissionTimeline {
-  /** Admitted requests, sorted by their earliest instant. */
+  /** Admitted requests, sorted by their earliest possible time. */
   readonly admitted: readonly CountedSpan[];
   /** Subsets of the admitted requests: all of them, then those with spans of less than half the width, and so on. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
-  /** The last finite instant of the history. */
+  /** Latest time in the history, apart from `Infinity`. */
   readonly endMs: number;
   /**
    * Until this time, earlier requests that are not in the history may still count. `-Infinity` if the key was fresh.
@@ -93,7 +93,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   return layers;
 }
 
-/** Instants in ascending order, and how many requests each of them stands for. */
+/** Times in ascending order, and how many requests each of them stands for. */
 export interface Tally {
   readonly values: Float64Array;
   /** For each of `values`, the number of requests at earlier times. One more entry gives the number of all requests. */
@@ -116,10 +116,10 @@ const compareInstants = (one: number, other: number): number => (one < other ? -
 export const requestsBefore = ({ values, before }: Tally, bound: number): number =>
   before[countBelow(values, bound)] ?? 0;
 
-/** Returns the number of requests at instants up to and including `bound`. */
+/** Returns the number of requests whose time is at most `bound`. */
 export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-/** Returns the number of requests at the first `values` instants. */
+/** Returns the number of requests at the first `values` of these times. */
 export const requestsAtFirstInstants = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
 /**

@@ -277,6 +277,9 @@ const scopeFaults = faults("Limits / Scope of limits", {
   "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
     overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "stream"),
   ),
+  "tokens-not-limited-in-batches": fault("LIM-19", "Batches are admitted once the month's tokens are used up.").by(
+    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "batch"),
+  ),
   "wrong-keys-charge-the-right-one": fault("LIM-23", "A wrong key uses up the allowance of the key it resembles.").by(
     () => ({
       accountChargedForInvalidKey: (credentials, ring) => {

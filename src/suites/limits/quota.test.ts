@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
+import type { BatchBeyondQuota } from "./batch-beyond-quota.ts";
 import { quotaChecks, type QuotaExhausted } from "./quota.ts";
+import { delivery } from "../testing/delivery.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
@@ -110,5 +112,31 @@ describe("streams once the month's tokens are used", () => {
     ["were not sent", used([[104, refused]]), "unproven"],
   ])("%s", (_, evidence, expected) => {
     expect(judged(limits, "LIM-19/streams", evidence)).toBe(expected);
+  });
+});
+
+describe("a batch once the month's tokens are used", () => {
+  const refused = refusal(429, 5);
+  const usage = (tokens: number): Exchange => exchange({ method: "GET", json: { tokens: { used: tokens } } });
+  const accepted = exchange({ status: 201, json: { operation_id: "op_1", status: "pending" } });
+  const completed = (tokens: number) => [delivery({ event: { data: { tokens_used: tokens } } })];
+  const after = (submitted: Exchange, change: Partial<BatchBeyondQuota> = {}): QuotaExhausted => ({
+    ...used([[104, refused]]),
+    batched: { before: usage(104), submitted, after: usage(104), completed: [], control: refused, ...change },
+  });
+
+  it.each<[string, QuotaExhausted, string]>([
+    ["is refused", after(refused), "holds"],
+    ["is accepted and runs", after(accepted, { after: usage(111) }), "breach"],
+    ["is accepted and runs, but usage stops at the limit", after(accepted, { completed: completed(7) }), "breach"],
+    ["is accepted, and completes without tokens", after(accepted, { completed: completed(0) }), "holds"],
+    ["is accepted, and its entries fail", after(accepted), "holds"],
+    ["is accepted, as the next invoke is", after(accepted, { after: usage(111), control: ok }), "unproven"],
+    ["is not known", after(exchange({ status: 404 })), "unproven"],
+    ["is accepted, but usage is not readable", after(accepted, { after: exchange({ status: 500 }) }), "unproven"],
+    ["has no path", { ...used([[104, refused]]), batched: null }, "inapplicable"],
+    ["was not submitted", used([[104, refused]]), "unproven"],
+  ])("%s", (_, evidence, expected) => {
+    expect(judged(limits, "LIM-19/batches", evidence)).toBe(expected);
   });
 });

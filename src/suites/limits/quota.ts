@@ -1,8 +1,6 @@
-import { getPath } from "../../base/json.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
-import { usageField } from "../../rules/limits/usage-report.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
@@ -13,7 +11,9 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { eventsOf } from "../stream/events.ts";
+import { type BatchBeyondQuota, judgeBatchBeyond, submitBatchBeyond } from "./batch-beyond-quota.ts";
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
+import { isRefusal, tokensIn } from "./quota-readings.ts";
 
 /** An invoke or a stream, with the number of tokens that the target had counted for the month before this call. */
 export interface QuotaCall {
@@ -32,6 +32,11 @@ export interface QuotaExhausted {
    * no stream could be sent. Absent in evidence of earlier versions.
    */
   readonly streamed?: StreamsBeyondQuota | null;
+  /**
+   * A batch that was submitted after the streams. `null` if no batch path is known. `undefined` if the batch could not
+   * be sent, and in evidence of earlier versions.
+   */
+  readonly batched?: BatchBeyondQuota | null | undefined;
 }
 
 /** Streams that were requested after the target had refused an invoke because the month's tokens were used up. */
@@ -82,6 +87,7 @@ export const quotaExhausted = probe(
     // The streams come before the last `GET /usage`, which waits as long as the refusal's headers ask, perhaps until
     // the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
+    const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     if (turns.length > 0) await read();
     const last = turns.at(-1);
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
@@ -89,7 +95,7 @@ export const quotaExhausted = probe(
       await time.passTime(minuteOverMs, "only the tokens must be spent");
       await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
     }
-    return { readings, quota, turns, streamed };
+    return { readings, quota, turns, streamed, batched };
   },
 );
 
@@ -119,14 +125,6 @@ async function streamBeyond(
   return { streams, control: await own.invoke(given["agents.answering"], helloBody, unpaced) };
 }
 
-/**
- * Returns a number in the `tokens` object of a usage response. `null` if the request failed or the number is absent.
- */
-export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
-  const value = getPath(usageField(bodyJson(reading), "tokens"), name);
-  return isSuccess(reading) && typeof value === "number" ? value : null;
-}
-
 /** Whether the quota was reached before a request was sent. The request that reaches it may still succeed. */
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
@@ -141,9 +139,6 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const hasAllowance = (wholeNumberHeader(last.exchange, headerNames.rateRemaining) ?? 0) > 0;
   return wasQuotaReached(last, quota) || hasAllowance ? last.exchange : null;
 }
-
-/** Whether a response may be a refusal for used-up tokens. The document names no status for it (LIM-20). */
-const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
 /** Whether usage counted more tokens than the responses reported. False if a successful response reports no tokens. */
 function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
@@ -214,6 +209,7 @@ export const quotaChecks = [
     );
   }),
   check("LIM-19", quotaExhausted, judgeStreamsBeyond, { as: "streams", since: "1.1" }),
+  check("LIM-19", quotaExhausted, ({ batched }) => judgeBatchBeyond(batched), { as: "batches", since: "1.2" }),
   observe("LIM-20", quotaExhausted, (evidence) => {
     const { turns, quota } = evidence;
     const refusal = refusalIn(evidence);

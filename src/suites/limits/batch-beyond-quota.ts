@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+
+import { getPath } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import type { ProbeContext } from "../../run/probe.ts";
+import type { Client } from "../../run/send/client.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { eventsOfType } from "../deliveries/events.ts";
+import { fillAgentId, pollToEnd, startedId } from "../operations/probes.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { awaitUnexpected } from "../webhooks/await-deliveries.ts";
+import { agentIdOf } from "../webhooks/create-webhook.ts";
+import { helloBody, unpaced } from "./exhaust.ts";
+import { isRefusal, tokensIn } from "./quota-readings.ts";
+
+/** A batch that was submitted between two refused invokes. */
+export interface BatchBeyondQuota {
+  /** Reads of usage before the batch, and after its operation has ended. */
+  readonly before: Exchange;
+  readonly submitted: Exchange;
+  readonly after: Exchange;
+  /** Deliveries of `agent.completed` for the entry of the batch. */
+  readonly completed: readonly Delivery[];
+  /** An invoke after the batch. */
+  readonly control: Exchange;
+}
+
+/** Number of requests: a batch, two GETs of usage around it, one GET of its operation, one invoke. */
+const requestsAroundBatch = 5;
+
+/**
+ * Submits a batch after a refused invoke, and waits for its operation to end. Returns `null` if the path of a batch is
+ * not known, and `undefined` if the invoke was not refused, or too few requests are left in the window.
+ */
+export async function submitBatchBeyond(
+  context: ProbeContext<"keys.nearQuota" | "agents.answering">,
+  refusal: Exchange | null,
+): Promise<BatchBeyondQuota | null | undefined> {
+  const { client, given, target, time } = context;
+  const { batch: path } = target.paths;
+  if (path === null) return null;
+  if (refusal === null || !isRefusal(refusal)) return undefined;
+  if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
+  else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
+  const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
+  const query = `Hello. ${randomUUID()}`;
+  // Without a test clock, events of the agent with webhooks would mix with retries of its deliveries.
+  const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
+  const before = await own.send("GET", "/usage");
+  const submitted = await own.send("POST", fillAgentId(path, agent), { json: { batch: [{ query }] } });
+  const id = startedId(submitted);
+  if (id !== null) await pollToEnd(own, id, time);
+  const after = await own.send("GET", "/usage");
+  const completed = isSuccess(submitted) ? await completedOf(query, context) : [];
+  return { before, submitted, after, completed, control: await own.invoke(given["agents.answering"], helloBody) };
+}
+
+/** Returns the client without its waits for windows. After a refusal for tokens, one may last until the next month. */
+function withoutPacing(client: Client): Client {
+  return {
+    ...client,
+    send: (method, path, options) => client.send(method, path, { ...options, ...unpaced }),
+    invoke: (agent, body, options) => client.invoke(agent, body, { ...options, ...unpaced }),
+  };
+}
+
+async function completedOf(query: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
+  if (target.webhooks === null || !time.canAdvance) return [];
+  const opened = await receiver();
+  await awaitUnexpected(time);
+  return eventsOfType(opened.deliveries(), "agent.completed").filter(
+    (each) => getPath(deliveryJson(each), "data", "input", "query") === query,
+  );
+}
+
+/**
+ * Judges that no batch runs once the month's tokens are used up (LIM-19). A server may accept the batch and fail its
+ * entries instead. An accepted batch is a breach only if `tokens.used` grows, or `agent.completed` reports tokens: the
+ * usage of a server may stop at its limit.
+ */
+export function judgeBatchBeyond(batched: BatchBeyondQuota | null | undefined): Finding<never> {
+  if (batched === null) return inapplicable("the path of a batch is not known");
+  if (batched === undefined) return unproven("no batch followed an invoke that was refused for its tokens (LIM-19)");
+  const { before, submitted, after, completed, control } = batched;
+  if (!isRefusal(control)) return unproven(`an invoke after the batch was not refused (${outcomeOf(control)})`);
+  if (isRefusal(submitted)) return holds();
+  if (!isSuccess(submitted)) return unproven(`the batch was neither accepted nor refused (${outcomeOf(submitted)})`);
+  const [first, last] = [tokensIn(before, "used"), tokensIn(after, "used")];
+  if (first === null || last === null) return unproven("usage does not show the tokens that the batch used (USE-4)");
+  const growth = last > first ? `\`tokens.used\` grew from ${first} to ${last}` : null;
+  const spent = growth ?? reportedTokens(completed);
+  if (spent === null) return holds();
+  return breach(
+    "no batch uses tokens once those of the month are used up, as no invoke does",
+    `${outcomeOf(submitted)}, and ${spent}, between two refused invokes`,
+    submitted,
+    after,
+    control,
+  );
+}
+
+function reportedTokens(completed: readonly Delivery[]): string | null {
+  const tokens = completed.map((each) => getPath(deliveryJson(each), "data", "tokens_used"));
+  const found = tokens.filter((each) => typeof each === "number").find((each) => each > 0);
+  return found === undefined ? null : `\`agent.completed\` of its entry reports ${found} tokens`;
+}

@@ -48,7 +48,7 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/** Returns a function that creates clauses of one level, for servers and since 1.0 unless `extras` differ. */
+/** Creates the function for the clauses of one level. Clauses are for servers and since 1.0, unless `extras` differ. */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

@@ -18,8 +18,9 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The properties of a request and their values, in the order in which a server checks them. After a value in `refused`,
- * the later ones do not matter. `absent`: left out; `none`: impossible.
+ * The properties of a request and their values, in the order in which a server checks them. If a value is in `refused`,
+ * the server refuses the request, whatever the later properties are. The value `absent` means left out, and `none` not
+ * applicable.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },

@@ -7,13 +7,13 @@ export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 /** The name of a requirement set. */
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The set by which a server is judged by default: the last one that added something for servers. */
+/** The requirement set by which a server is judged by default: the last one that added something for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
 /** The newest set of all. It is the first that also judges clients, receivers and files. */
 export const latestRequirements: RequirementSet = "1.2";
 
-/** The set of saved files that name none: they were written when there was only one. */
+/** The requirement set of saved files that do not name one. They were written when 1.0 was the only set. */
 export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);

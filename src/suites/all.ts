@@ -179,5 +179,4 @@ const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
 /** Returns the suites that judge a party. */
 export const suitesOfParty = (party: Party): readonly Suite[] => suitesByParty[party];
 
-/** The suites of all parties. */
 export const allSuites: readonly Suite[] = Object.values(suitesByParty).flat();

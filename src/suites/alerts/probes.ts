@@ -18,7 +18,10 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/** Whether usage rose above the threshold. `out of time`: the key had no requests left, and the run may not wait. */
+/**
+ * Result of trying to raise usage above the threshold. `out of time`: the key had no requests left, and the run may not
+ * wait.
+ */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
@@ -150,7 +153,10 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
     ({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs,
   );
 
-/** The bounds of the requests that a key has used in a window. They are equal if the target reports the number. */
+/**
+ * Minimum and maximum number of requests that a key has used in a window. Both are equal if the target reports the
+ * number.
+ */
 export interface WindowUse {
   readonly limit: number;
   readonly min: number;
@@ -204,7 +210,9 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/** Returns the lowest whole percentage above every window after one more request. `null` without windows. */
+/**
+ * Returns the lowest whole percentage that every window is still below after one more request. `null` without windows.
+ */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;

@@ -22,7 +22,7 @@ export interface SignedInvoke {
 export interface SignedValidly extends SignedInvoke {
   /** The list request without a signature. */
   readonly control: Exchange;
-  /** The signature covers path and query string. */
+  /** Request whose signature covers path and query string. */
   readonly withQuery: Exchange;
   /** Request whose signature covers only the path, without the query string. */
   readonly withoutQuery: Exchange;

@@ -88,7 +88,10 @@ const areEqual = (waits: readonly number[]): boolean => {
 
 /** Minimum number of waits to judge whether the client's waits grow. Fewer random waits may be equal by chance. */
 const minWaitCount = 4;
-/** A breach needs about equal waits in this share of the requests: a slow machine lengthens single waits. */
+/**
+ * Minimum share of the requests whose waits must be about equal for a breach. Not all, because a slow machine lengthens
+ * single waits.
+ */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {

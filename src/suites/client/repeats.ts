@@ -58,7 +58,10 @@ export interface EqualRequests {
   readonly run: JudgedRun;
 }
 
-/** Groups the equal requests of each troubled run. The plain runs show how many of a group are not retries. */
+/**
+ * Groups the equal requests of each troubled run. The runs without trouble show how many requests of a group are not
+ * retries.
+ */
 export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
   const plainCalls = Map.groupBy(
     plain.flatMap(({ calls }) => calls),
@@ -91,7 +94,7 @@ export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
     return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
   });
 
-/** Whether each retry can be matched with a failure of an equal request whose wait was over when the retry was sent. */
+/** Whether every retry follows a failure of an equal request, after the wait that this failure requires. */
 export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
   let [ready, explained] = [0, 0];

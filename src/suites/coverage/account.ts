@@ -178,7 +178,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // The last row with a pair says why the pair is missing. Rows that a setting would enable tell the user what to do.
+  // If several rows have a missing pair, the last one gives the reason. Rows that a setting would enable come last,
+  // because they tell the user what to do.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -187,7 +188,10 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/** Returns the rows that a probe sends while a limit is used up. Without a test clock, only the minute's probe does. */
+/**
+ * Returns the rows that a probe sends while a limit is used up. Without a test clock, only probes of the minute's limit
+ * send any.
+ */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];
   return rowsInState(target, { key: tier ?? "near quota", state, seed });

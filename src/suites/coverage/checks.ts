@@ -35,11 +35,11 @@ interface GeneratedRequestRule {
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** Default: 1.1, which added generated requests. */
+  /** The requirement set since which the check counts. Default: 1.1, which added generated requests. */
   readonly since?: RequirementSet;
 }
 
-/** Creates a check of generated requests to endpoints that ever accepted a valid key. */
+/** Creates a check of generated requests. Judges only endpoints that have accepted a valid key. */
 const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
   checkEvery(
     clause,
@@ -218,7 +218,7 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   // A server may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether the endpoint accepted each of these values of a row, perhaps in different requests. */
+/** Whether the endpoint accepted each of these values of a row in some request, perhaps not all in one. */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));

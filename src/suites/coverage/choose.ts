@@ -110,8 +110,8 @@ const rowsPerAdvance = 8;
 const advanceMs = 17_000;
 
 /**
- * Creates a function to call before each request. It lets time pass by the test clock, so that the first request of
- * each key to each endpoint is the first in its window.
+ * Creates a function to call before each request. With a test clock, the function lets a window pass before the first
+ * request of each key to each endpoint.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();

@@ -60,7 +60,7 @@ const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<stri
   },
 };
 
-/** The `must` clauses about a whole dimension, for values without a clause of their own. */
+/** The `must` clauses for values that have no clause of their own, by dimension. */
 const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
   session: ["INV-17"],
   query: ["INV-22"],

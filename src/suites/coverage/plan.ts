@@ -15,7 +15,10 @@ import { type Target, usableKeys } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
-/** Dimensions whose values the harness can choose. It cannot choose how long after others a request is sent. */
+/**
+ * Dimensions whose values the harness can choose. It cannot choose those of `pairedOnly`, such as the time since
+ * another request.
+ */
 const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
@@ -29,7 +32,10 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
-/** Combinations that need a POST or PUT. The method `other` is GET where the document has POST, else PUT. */
+/**
+ * Combinations of endpoint and method that need a POST or PUT. The method `other` means GET if the document has POST,
+ * and PUT if the document has GET.
+ */
 const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
@@ -161,7 +167,10 @@ export function neededRows(target: Target): readonly Row[] {
   ].filter(({ key }) => key !== "");
 }
 
-/** Returns a row for each valid key and endpoint, to be the key's first request in a window, with a test clock. */
+/**
+ * Returns a row for each valid key and endpoint. Each is sent as the key's first request in a window. Empty without a
+ * test clock.
+ */
 function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
   const hasAgent = missingFor("agent", "answering", target) === null;
@@ -198,7 +207,10 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   return [...rows, ...covering.extend({ known: rows, begun: rowsInUsedUpStates(kinds, states), seed })];
 });
 
-/** Returns the rows to send while a limit of a kind of key is used up. Without a test clock, one for each endpoint. */
+/**
+ * Returns the rows to send while a limit of this kind of key is used up. Without a test clock, returns one row for each
+ * endpoint.
+ */
 export function rowsInState(
   target: Target,
   { key, state, seed }: { readonly key: string; readonly state: KeyState; readonly seed: number },

@@ -51,7 +51,9 @@ export interface PairCoverage extends PairCounts {
 const costWithTestClock = { requests: 290, executions: 80 } as const;
 /** Number of 429 responses to invalid keys that suggest a limit on the client's address. */
 const maxLimited = 2;
-/** How often an endpoint may run an agent although it had to refuse the key or body, before the run stops there. */
+/**
+ * Number of times that an invalid key or body may run an agent on an endpoint. Then the run no longer sends it there.
+ */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /** Maximum real time for the requests. The rest is for the last one: a probe that takes too long loses its evidence. */
@@ -216,7 +218,9 @@ async function sendRows(
   return generated;
 }
 
-/** Returns a name for each value with which the target must refuse an invoke or stream. */
+/**
+ * Returns a name for each value of the request, a key or a body, for which the target must refuse an invoke or stream.
+ */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [

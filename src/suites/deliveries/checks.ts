@@ -60,7 +60,10 @@ const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | 
     whenEmpty: noDelivery,
   });
 
-/** Checks the data of `agent.completed`. The durations of the requests show whether `execution_time` is in seconds. */
+/**
+ * Checks the data of `agent.completed`. Its `execution_time` must fit the duration of the invokes, which shows whether
+ * it is in seconds.
+ */
 const completedData = checkEvery(
   "HOOK-17",
   { ...webhookProbes, exchanges: allExchanges },
@@ -248,7 +251,7 @@ export const deliveries = suite("Webhook deliveries", [
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", webhookProbes, ({ all }) => {
-    // The receiver `mismatched` has another secret on purpose.
+    // Leaves out the deliveries to the receiver `mismatched`, which has another secret on purpose.
     const signed = withoutPings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );

@@ -238,7 +238,7 @@ function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): 
 const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>
   healthStatuses.some((each) => each === value);
 
-/** Checks of the deployment events. HOOK-13 comes last, because its trigger removes the deployment. */
+/** Checks of the deployment events. HOOK-13 comes last: the probe of HOOK-13 removes the deployment. */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),

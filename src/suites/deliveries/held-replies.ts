@@ -25,7 +25,7 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advanceClock(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // An advance may end the sender's timeout, and its disconnect takes a little real time to arrive.
+  // An advance may reach the sender's timeout. The sender's disconnect then takes a little real time to arrive.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -38,7 +38,10 @@ export async function replyAfter(
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/** Like {@link replyAfter}, but adds the event loop's longest delay, by which the arrival was recorded too late. */
+/**
+ * Like {@link replyAfter}, but adds the event loop's longest delay, because the arrival may have been recorded that
+ * much too late.
+ */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -102,7 +105,10 @@ export async function awaitFreeSender(
   return isFree();
 }
 
-/** Maximum time to wait for a blocked sender. It is enough to give up two deliveries, one after the other. */
+/**
+ * Maximum time to wait for a blocked sender, in ms. Within it, the sender can time out on two deliveries, one after the
+ * other.
+ */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 

@@ -51,7 +51,7 @@ interface ScheduleContext {
 }
 
 /**
- * Advances the test clock past the whole retry schedule, in stops around each time at which some reading expects an
+ * Advances the test clock past the whole retry schedule. Stops around each time at which some reading expects an
  * attempt. Returns `null` if the sender retries in real time, because the advances prove nothing then.
  */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
@@ -183,7 +183,10 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Extra advance at the end of the schedule. The target's clock may be behind by the real time that the probe took. */
+/**
+ * Extra advance at the end of the schedule, in ms. Some targets' clocks stand still in real time, and so are behind by
+ * the probe's duration.
+ */
 const endMarginMs = 60_000;
 /** Distance of a stop from the bounds of an attempt's allowed time. The target may also count real time. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);

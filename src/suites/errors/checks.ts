@@ -188,7 +188,7 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** Tolerance of `reset_at`: 2 seconds for clocks, and 1 because a time may be rounded. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** Maximum time from `reset_at` to the end of `retry_after`. A longer one is not in seconds. */
+/** Maximum time from `reset_at` to the end of `retry_after`. If it is longer, `retry_after` cannot be in seconds. */
 const maxPastResetSeconds = 60;
 
 /**

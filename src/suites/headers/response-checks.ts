@@ -46,7 +46,7 @@ const samplesWith = (isIncluded: (sample: Sample) => boolean) =>
   );
 
 const acceptedSamples = samplesWith(isKeyAccepted);
-/** Returns the 403 responses, in which the target accepts the key but refuses what it may not do. */
+/** Returns the 403 responses: the target accepts the key, but the key may not do what it requested. */
 const forbiddenSamples = samplesWith(({ status }) => status === 403);
 
 interface Evidence {
@@ -88,7 +88,7 @@ interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
-/** Creates a check of every response with rate-limit headers to a key of the target file. */
+/** Creates a check of the responses to keys of the target file. Judges every response that has rate-limit headers. */
 const checkSamples = <const K extends HeaderClauseId, T extends { readonly sample: Sample }>(
   clause: K,
   {

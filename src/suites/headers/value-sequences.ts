@@ -37,7 +37,7 @@ export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples
 
 /**
  * Returns the pairs of consecutive samples in a serial run. Leaves out pairs whose `Remaining` stays at 0 or at the
- * limit, as it may while a burst allowance is in use.
+ * limit: this is legal while a burst allowance is in use.
  */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
@@ -59,7 +59,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // A rolling window may at any time give back requests from before the run.
+  // Requests from before the run: a rolling window may give them back at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + mayExpire + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -93,7 +93,7 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
  */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Leaves out refusals after the run used up a limit of the key. If tokens or slots are used up, the headers may
+  // Uses only refusals before the run used up a limit of the key: if tokens or slots are used up, the headers may
   // describe another window.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // Skips a refusal that overlaps another request, because that request may hold the last concurrency slot.

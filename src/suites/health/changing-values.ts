@@ -40,7 +40,10 @@ function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExc
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/** Judges that `uptime` rises, and `last_request` changes with requests. After an outage, both begin anew. */
+/**
+ * Judges that `uptime` rises, and that `last_request` changes with requests. Judges the time before and after an outage
+ * separately, because a restart resets both fields.
+ */
 function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
@@ -103,7 +106,7 @@ const minUptimeGapMs = 20;
  * Minimum number of pairs of responses that prove a wrong unit. A single pair may miss an advance of the test clock.
  */
 const minPairs = 2;
-/** Bounds of the rate per second of an uptime in milliseconds. In seconds, the rate would be 1. */
+/** Bounds of how far an uptime in milliseconds rises in each second. In seconds, it would rise by 1. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {
@@ -154,7 +157,10 @@ function risesByMilliseconds(pair: UptimePair): boolean {
   return risen >= (minMillisecondRate * min) / 1000 && risen <= (maxMillisecondRate * max) / 1000;
 }
 
-/** A health response, and when its process started if `uptime` is in seconds, or in milliseconds. */
+/**
+ * A health response, with two possible start times of its process: one if `uptime` is in seconds, one if it is in
+ * milliseconds.
+ */
 interface Start {
   readonly exchange: Exchange;
   readonly uptime: number;

@@ -58,7 +58,10 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Statuses that mean trouble, but perhaps no failure. The document has `slow` as an example, so it is left out. */
+/**
+ * Statuses of a check that mean trouble, but perhaps no failure. Leaves out `slow`, which the document has as an
+ * example.
+ */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 /**

@@ -158,7 +158,8 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each question has its own marker: an agent may repeat only the latest one, and a stream may be a session apart.
+    // Each question has a marker of its own, because an agent may repeat only the latest question. A stream may also
+    // use a separate session.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

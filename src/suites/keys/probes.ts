@@ -27,7 +27,7 @@ export const keyUsageRead = probe(
   }),
 );
 
-/** The kind of a key's prefix, without any secret character. */
+/** The start of a key that shows its kind. Contains no secret characters. */
 export interface KeyPrefix {
   readonly name: string;
   /** Two letters and an underscore at the start of the key. `null` if the key does not start with them. */
@@ -141,7 +141,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // If the key has few requests a minute, uses the webhook of an earlier probe instead.
+    // If the key has few requests a minute, an earlier probe's webhook of this key is enough.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -175,7 +175,10 @@ export const readOnlyKeyTried = probe(
 export interface AgentsTried {
   /** An invoke of the agent that the restricted key may use. */
   readonly own: Exchange;
-  /** Requests for another agent. `control` is an invoke of it with the main key. `null` if no other agent is known. */
+  /**
+   * Requests for another agent, which the restricted key may not use. `control` is an invoke of that agent with the
+   * main key. `null` if no other agent is known.
+   */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
 
@@ -234,7 +237,7 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendToEndpoints(sender, second, keyExpectations[second].on);
     const requests = [...first, ...again];
-    // Anyone can send `X-Forwarded-For`, so a server may trust it only from a known proxy.
+    // Only a known proxy's `X-Forwarded-For` may be trusted: any client can send this header.
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });

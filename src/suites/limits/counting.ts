@@ -68,7 +68,8 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await repeatTimes(3, () => client.health(agent));
-    // Sends more requests that must not count. Other clauses judge their responses.
+    // Sends health requests to agents of other health as well. They must not count, and other clauses judge their
+    // responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();

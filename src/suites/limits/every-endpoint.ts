@@ -145,7 +145,10 @@ function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   return [...common].filter((trait) => !refused.some((each) => traitsOfRequest(each).has(trait)));
 }
 
-/** Judges that the target does not exempt the requests of an endpoint that have a trait, such as a parameter. */
+/**
+ * Judges that the target does not exempt some requests of an endpoint from the limit, such as those with a certain
+ * parameter.
+ */
 function judgeEveryTrait(all: AllExchanges): Finding<never> {
   const late = lateRequests(all);
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");

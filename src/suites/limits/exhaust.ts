@@ -44,7 +44,9 @@ export interface BurstResult {
 export interface ExhaustOptions {
   /** Maximum number of requests. */
   readonly max: number;
-  /** Number of requests that the limiter should admit. {@link exhaustAllowance} retries an earlier refusal. */
+  /**
+   * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal before this number.
+   */
   readonly expected: number;
   /** Number of the `expected` requests that the run may have sent before. */
   readonly alreadySent?: number;
@@ -150,7 +152,9 @@ export async function exhaustWithPause(
   };
 }
 
-/** Like {@link sendUntilRefused}, but retries a refusal that comes too early, and goes on if that is admitted. */
+/**
+ * Like {@link sendUntilRefused}, but retries a refusal that comes too early. If the retry is admitted, goes on sending.
+ */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;

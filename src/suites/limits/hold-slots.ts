@@ -35,7 +35,10 @@ export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/** Sends up to `tries` requests in a row, until one gets 429 or `isEnough`. Sends none if `before` is a 429. */
+/**
+ * Sends up to `tries` requests in a row. Stops after a 429, or once `isEnough` is true. Sends nothing if `before`
+ * already is a 429.
+ */
 export async function repeatUntilRefused(
   before: Exchange,
   tries: number,

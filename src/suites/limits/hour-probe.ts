@@ -37,7 +37,10 @@ export interface HourExhausted extends RunKeyHistory {
    * Response to a health request that was sent while the hour's limit was used up. `null` if the limit was not used up.
    */
   readonly health: Exchange | null;
-  /** A stream that was requested while the hour was used up, and an invoke after it if the stream was admitted. */
+  /**
+   * A stream that was requested while the hour's limit was used up. If the target admitted the stream, `afterStream` is
+   * an invoke after it.
+   */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
@@ -104,8 +107,8 @@ async function exhaustHourOfTier(
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // The two values of `Reset` show the window's length. An admitted request shows that the month's tokens are not
-    // used up.
+    // A second value of `Reset` shows the window's length. If the target admits the last request, the month's tokens
+    // are not used up.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -113,7 +116,7 @@ async function exhaustHourOfTier(
   return { ...use, beganFresh, admitted, end, refused, health, stream, afterStream, retried, twin };
 }
 
-/** Minimum distance from a full hour of the target's clock, where a fixed window may end. */
+/** Minimum time to the next full hour of the target's clock. A fixed window may end at that hour. */
 const marginMs = 2 * minuteMs;
 
 /**
@@ -135,7 +138,7 @@ async function waitPastFullHour(
 interface HourOptions {
   /** Pause, in milliseconds, between the bursts of two consecutive minutes. */
   readonly pauseMs: number;
-  /** Number of requests that the target had admitted in this hour before `exhaustHour` starts. */
+  /** Number of requests that the target had already admitted in this hour. */
   readonly before: number;
   /**
    * Number of requests that the target admitted in an earlier hour before it refused one too soon. At that number, the

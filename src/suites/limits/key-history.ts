@@ -50,8 +50,8 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Ids of GET requests of other kinds that counted. Default: none. */
   readonly countedReadIds?: readonly string[];
   /**
-   * Requests from just before the wait after which earlier requests no longer count. These do not count either, but a
-   * slow server may still hold their concurrency slots.
+   * Requests that ended just before a key's earlier use had expired. They no longer count, but a slow server may still
+   * hold their concurrency slots.
    */
   readonly stragglers: readonly Sample[];
   /**
@@ -172,7 +172,11 @@ function historyOf(
   };
 }
 
-/** Returns the time span, by the target's clock, in which the server decided whether to admit the request. */
+/**
+ * Returns the time span, by the target's clock, in which the server decided whether to admit the request.
+ *
+ * @param clock whether the test clock stands still or runs between two advances
+ */
 function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -269,7 +273,10 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/** Whether the minute's limit may have refused a request: as many were admitted in the minute before it. */
+/**
+ * Whether the minute's limit may have refused a request: in the minute before the request, the target admitted as many
+ * as the limit.
+ */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decisionSpan(refused, "runs").toMs - minuteMs;

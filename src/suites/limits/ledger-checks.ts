@@ -20,7 +20,10 @@ const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
 /** Minimum number of requests with a wrong cost that prove a breach. Another client of the key may cause one alone. */
 const minInstances = 2;
-/** Maximum number of wrong costs to examine in a group. A fault shows in all of them, so more would only take time. */
+/**
+ * Maximum number of wrong costs to examine in a group. A fault shows in all requests of the group, so more would only
+ * take time.
+ */
 const maxSuspects = 20;
 /**
  * Minimum number of controls for a charge. A charge is the measured cost of a request. Its controls are requests of
@@ -164,7 +167,7 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 }
 
 /**
- * Whether requests with this usual cost can be controls. For a charge that is too low, only a usual cost of 1 will do:
+ * Whether requests of this usual cost can be controls. If the charge is too low, the usual cost must be 1, because
  * `Remaining` then shows whether a window gave back a request.
  */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>

@@ -33,8 +33,8 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Requests of probes from later requirement sets are not judged here. They may have counted, so pairs around them
-    // are not used.
+    // Whether a request belongs to a probe of a later requirement set, which is not judged here. It may have counted,
+    // so pairs around it are not used.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()

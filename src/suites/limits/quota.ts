@@ -153,7 +153,10 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
-/** Whether a stream ended with `done` and tokens that it used. With none used, it may succeed beyond the quota. */
+/**
+ * Whether a stream ended with `done` and used tokens. A stream that used none may succeed although the quota is used
+ * up.
+ */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 

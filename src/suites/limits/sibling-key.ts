@@ -78,7 +78,7 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // A faulty target may have one rolling window for both keys. The first key may then have taken the only request that
+  // On a faulty target, both keys may share one rolling window. The first key may then have taken the only request that
   // had become free.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;

@@ -154,7 +154,7 @@ function submitBatch({ client, given, tested, target }: SlotContext): PendingExc
   return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
 }
 
-/** Holds all slots of a key again, to send the requests to other endpoints that had no room in the first minute. */
+/** Holds all slots of a key again, because not all requests to other endpoints had room in the first minute. */
 async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
   const {
     client,

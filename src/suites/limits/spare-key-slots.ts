@@ -22,7 +22,10 @@ interface EndedOnLastSlot {
   readonly afterInput: Exchange | null;
 }
 
-/** Streams that held all slots of the spare key and were closed (`left`), or why the probe held none. */
+/**
+ * Result of holding all slots of the spare key with streams and then closing the streams (`left`). The other kinds say
+ * why no slots were held.
+ */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
   | { readonly kind: "no agent" }
@@ -203,7 +206,10 @@ function close(stream: PendingExchange): Promise<Exchange> {
 const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
-/** Sends a request after each pause until one is admitted. The server may notice ends in the meantime. */
+/**
+ * Pauses and sends a request, until one is admitted or all pauses are used. A server may notice only after some time
+ * that earlier streams have ended.
+ */
 async function sendUntilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],

@@ -25,7 +25,7 @@ interface Suspect {
 
 /** Maximum number of requests to repeat because they seem to cost too much. */
 const maxSuspects = 4;
-/** How often to repeat a request that seems to cost too much. */
+/** Number of times to repeat a request that seems to cost too much. */
 const repeatCount = 3;
 
 /** Creates a watcher, which compares each request with the key's previous one. Does nothing without a test clock. */
@@ -62,7 +62,7 @@ function costsTooMuch(before: Exchange, exchange: Exchange): boolean {
   return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
 }
 
-/** Sends a request again three times, between GET requests that cost one each. */
+/** Sends a suspected request three times more. GET requests of cost 1 before and after it show what it costs. */
 async function repeatSuspect({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
   const { client, recorder, target, time, discovery } = context;
   const key = target.keys[exchange.key ?? ""];

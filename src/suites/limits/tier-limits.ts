@@ -38,7 +38,9 @@ interface LimitCost {
   readonly executions: number;
 }
 
-/** Number of requests to all endpoints and agents while a limit is used up, with a test clock and without. */
+/**
+ * Number of requests that are sent to all endpoints and agents after a limit is used up, with a test clock and without.
+ */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
 /** How many times a small minute's limit is used up with a test clock: in two bursts, and in the windows after them. */

@@ -65,7 +65,10 @@ function missingHandle(evidence: BatchSubmitted): Unproven | null {
 
 type HandleClause = "OPS-1" | "OPS-2" | "OPS-3";
 
-/** The rules of operation handles, by clause. `undefined`: the handle has no id to compare `check_url` with. */
+/**
+ * The rules of operation handles, by clause. A rule returns `undefined` if the handle has no id to compare `check_url`
+ * with.
+ */
 const handleRules: Readonly<
   Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
 > = {
@@ -107,7 +110,7 @@ const checkHandles = (clause: HandleClause): Check =>
     },
   );
 
-/** Creates a check of the handle in the response to the batch of {@link longBatchCounted}. */
+/** Creates a check of the operation handle that answers the batch of {@link longBatchCounted}. */
 const checkLongBatch = (clause: HandleClause): Check =>
   check(
     clause,

@@ -10,7 +10,7 @@ import {
   deliverySignature,
 } from "./event.ts";
 
-/** Secrets of many shapes. The HMAC key is always their UTF-8 text, even if they look encoded. */
+/** Secrets of many shapes. The HMAC key is always the UTF-8 bytes of the text, even if the text looks encoded. */
 const secrets: Readonly<Record<string, string>> = {
   text: "correct horse battery staple",
   "looks like hexadecimal": "3b6fd5a0c1e29487aa10bb42cc93dd74",

@@ -123,7 +123,10 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/** Pairs each response whose `Limit` is per minute with the first such response of a key with the same limits. */
+/**
+ * Pairs each response whose `Limit` is per minute with the first such response of the run to a key with the same
+ * limits.
+ */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

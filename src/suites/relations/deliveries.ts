@@ -107,7 +107,10 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/** Whether `agent.completed` reports the execution that timed out, and not a query that a gateway sent again. */
+/**
+ * Whether `agent.completed` reports the execution that timed out. It may instead report a second execution, because a
+ * gateway may send a query again.
+ */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -213,7 +216,10 @@ export const deliveryRelations = [
  * Bounds of the delivered duration divided by the one in `done`. Between them, the delivered one is in milliseconds.
  */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** Maximum distance of the quotient from 1000 if the stream may have taken as many seconds as delivered. */
+/**
+ * Maximum distance of that quotient from 1000 if the stream may really have taken as many seconds as the delivery
+ * reports.
+ */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 

@@ -84,7 +84,10 @@ export interface DiscoveryReads {
   readonly elsewhere?: readonly Exchange[];
 }
 
-/** Returns the discovery's list and usage. If one was missing, requests it at other paths. */
+/**
+ * Returns the list of agents and the usage that the pre-flight discovery has read. If one of them was missing, requests
+ * it at other paths.
+ */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },

@@ -59,7 +59,10 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
-/** Returns the reading `present` if an object has the field, else `absent`. `holds` for a clause without readings. */
+/**
+ * Returns the reading `present` if any root has the clause's field, else `absent`. Returns `holds` for a clause without
+ * these readings.
+ */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,
@@ -89,7 +92,10 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/** Returns what a target needs, besides a key and an agent, so that an endpoint can answer with a status. */
+/**
+ * Returns what the target file must name so that an endpoint can answer with a status. Does not count a key and an
+ * agent, which every target has.
+ */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;

@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, outcomeOf } from "./response.ts";
 
-/** Fields of a request body that the server must accept, such as one optional parameter. */
+/** Optional fields of a request body that the server must accept, such as one parameter. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;

@@ -15,7 +15,7 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/** Returns the maximum time between two responses by the target's clock. */
+/** Returns the maximum time from one request to the response of another, by the target's clock. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
@@ -48,7 +48,7 @@ interface OrderedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this one was sent. */
   readonly isAfterAll: boolean;
-  /** Whether this request had ended when the next one was sent. */
+  /** Whether this request had ended when the next request was sent. */
   readonly isBeforeNext: boolean;
 }
 

@@ -105,7 +105,10 @@ export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).e
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/** Returns the order of a stream's events. After a broken connection, more may have followed. */
+/**
+ * Returns the order of a stream's events. If the connection broke, the order is not over: more events may have
+ * followed.
+ */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
   isOver: hasEnded(exchange) && !isBroken(exchange),

@@ -64,7 +64,10 @@ export const resumedLate = probeIfManyRequests(
   },
 );
 
-/** Creates a judge of a query with line feeds, which the target must accept if it accepts one without. */
+/**
+ * Creates a judge of a request whose query has line feeds. The target must accept it if it accepts the same request
+ * without line feeds.
+ */
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;
@@ -79,7 +82,7 @@ const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) =>
 const judgeInvoked = judgeLineFeeds("invoked", isSuccess);
 const judgeStreamed = judgeLineFeeds("streamed", isEventStream);
 
-/** Check of an invoke whose query has line feeds, for the suite `invoke`. Its probe also sends a stream. */
+/** Check of an invoke whose query has line feeds, for the suite `invoke`. */
 export const invokedLinesCheck: Check = check(
   "INV-1",
   { lines: lineFeedsSent, control: invoked },

@@ -146,7 +146,10 @@ export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   readonly tempered: Exchange;
 }
 
-/** Defines a probe that streams with a parameter and a temperature, and if rejected, without the temperature. */
+/**
+ * Defines a probe that streams with a parameter and a temperature. If the target rejects both together, streams with
+ * the parameter alone.
+ */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,

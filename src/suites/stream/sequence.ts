@@ -34,11 +34,11 @@ const streams = { plain: streamed, all: everyStream };
 const nothingToJudge = ({ plain }: Streams): Unproven =>
   unproven(`no stream has events that can be judged (the plain request: ${outcomeOf(plain.exchange)})`);
 
-/** Returns the streams in which the document defines the name of every event. Other names break SSE-2. */
+/** Returns the streams that have only event names of the document. SSE-2 judges other names. */
 const wellNamedStreams = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** The clauses about fields of events, each with the name of the event. `index` has checks of its own. */
+/** The clauses about fields of events, each with the name of the event. The clauses about `index` have other checks. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",
@@ -159,7 +159,7 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // The index of an event whose data is not JSON (SSE-3) is unknown, so that the others may seem to have a gap.
+      // If an event's data is not JSON (SSE-3), its `index` is unknown, and the other indexes may seem to have a gap.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));

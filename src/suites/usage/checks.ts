@@ -99,7 +99,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // The quota of another key is accepted as well: all keys of an account may report the tokens of the account.
+      // Another key's quota is accepted, too: each key of an account may report the tokens of the whole account.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;

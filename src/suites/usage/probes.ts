@@ -26,7 +26,7 @@ export interface UsageReads {
   readonly later: Exchange;
   /** Invokes and streams between the reads. */
   readonly turns: readonly Exchange[];
-  /** Whether the key was unused before the run. No other client then uses it during the run. */
+  /** Whether the key was unused before the run. If so, no other client uses the key during the run either. */
   readonly isFresh: boolean;
 }
 

@@ -11,7 +11,10 @@ export interface ExpectedDeliveries {
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/** Returns the maximum real time to wait for a delivery. With `settleMs` 0, an advance ends after all deliveries. */
+/**
+ * Returns the maximum real time to wait for a delivery. It is short if `settleMs` is 0: an advance then ends only after
+ * all deliveries.
+ */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);

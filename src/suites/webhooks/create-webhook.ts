@@ -130,7 +130,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // An earlier search may have invoked the agent and found it unsuitable.
+  // Leaves out agents that an earlier search has invoked, and so found unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];
@@ -138,7 +138,10 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/** Returns the agents of the target file that no later probe invokes. Triggers make a probe invoke the degraded one. */
+/**
+ * Returns the agents of the target file that no later probe invokes. Leaves out the degraded agent if the target file
+ * has `triggers`, because probes of deployment events then invoke it.
+ */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

@@ -116,7 +116,7 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // If the key has few requests a minute, sends one body that also tests the parameters together.
+    // If the key has few requests a minute, sends only one body, which has all parameters at once.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
@@ -223,7 +223,10 @@ export const malformedWebhooks = probe(
   },
 );
 
-/** Requests a webhook without two required fields: a server that names both may leave the document's error form. */
+/**
+ * Requests a webhook without its two required fields. A server that names both fields in the error may leave the
+ * document's error form.
+ */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

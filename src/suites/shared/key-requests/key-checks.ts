@@ -143,7 +143,10 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/** Creates a check of some kinds of keys. It holds if at least one response is correct and none is a violation. */
+/**
+ * Creates a check that judges the responses to some kinds of keys. It holds if at least one response is correct and
+ * none is a violation.
+ */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -205,8 +208,10 @@ export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
- * Judges requests with invalid keys on endpoints that rejected a wrong key. An endpoint that accepts every key already
- * breaks AUTH-3 and AUTH-8. `excused` lists endpoints that break another clause.
+ * Judges requests with invalid keys. Leaves out endpoints that accept a wrong key, because they already break AUTH-3
+ * and AUTH-8.
+ *
+ * @param excused endpoints that are left out because they break another clause
  */
 export function judgeWhereWrongKeyRejected(
   { requests }: KeyRequests,

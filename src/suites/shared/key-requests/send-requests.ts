@@ -98,7 +98,7 @@ export interface Fixtures {
   readonly webhook: ReturnType<typeof idleWebhook> | null;
   /** The id of a webhook of the main key. */
   readonly webhookId: string | null;
-  /** The id of an operation of the main key. */
+  /** The id of an operation that the main key started. */
   readonly operationId: string | null;
   readonly batchPath: string | null;
 }

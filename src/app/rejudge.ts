@@ -53,7 +53,7 @@ export function rejudgeRun(
   });
 }
 
-/** Returns the path of the batch endpoint in the target file of the run; `null` if it had none. */
+/** Returns the path of the batch endpoint, as the run's target file had it; `null` if it had none. */
 function batchPathIn({ probes }: Evidence): string | null {
   const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
@@ -63,13 +63,16 @@ function batchPathIn({ probes }: Evidence): string | null {
 const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
 
-/** Returns which pairs of request properties the run tried; `null` if the run did not record that. */
+/** Returns the pairs of request properties that the run tried; `null` if the run did not record them. */
 function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Returns the checks of a saved run, newer ones for which it has evidence, and those of later requirement sets. */
+/**
+ * Returns the checks to judge a saved run by: its own, newer ones for which it has evidence, and those of later
+ * requirement sets.
+ */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -81,15 +84,15 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Old reports record a selection only of `must` clauses. Another check of theirs needs findings in its section, and
-    // evidence apart from review probes, which every run has.
+    // Old reports record only the selection of `must` clauses. So another check counts as selected only if its section
+    // has findings, and if it uses evidence of a probe that is not a review probe, because every run has those.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Checks of later sets are judged, too: an old run could otherwise pass a set that it did not exercise.
+  // Judges the checks of later sets, too. Otherwise an old run could pass a later set that it did not exercise.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -1,6 +1,6 @@
 /** Why a use case, such as a replay, cannot start. The entry points say it with their flags or options. */
 export type UseCaseProblem =
-  /** The evidence of this check cannot be sent again. `what` names that evidence. `does`: how a new run obtains it. */
+  /** The evidence of a check cannot be sent again. `what` names the evidence. `does` says how a new run obtains it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /** The user gave one key, but the requests used several, `names`. `variables`: environment variables for them. */
@@ -20,7 +20,7 @@ export type UseCaseProblem =
   /** The statement was changed by hand, or the harness did not write it. */
   | { readonly kind: "rewritten statement"; readonly file: string };
 
-/** Thrown if a use case cannot start. Nothing has been sent then. */
+/** The error for a use case that cannot start. Nothing has been sent then. */
 export class UseCaseError extends Error {
   override readonly name = "UseCaseError";
   readonly problem: UseCaseProblem;

@@ -3,7 +3,10 @@ import { tryParseJson } from "./json.ts";
 const minLongTextChars = 16 * 1024;
 const maxKeptDepth = 100;
 
-/** Parses JSON from outside; `undefined` if it is not JSON. In a long text, values nested too deep become `null`. */
+/**
+ * Parses JSON from outside. Returns `undefined` if the text is not JSON. In a long text, replaces values that are
+ * nested too deep by `null`.
+ */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > minLongTextChars ? cutDeepValues(text) : text;
   return shallow === null ? undefined : tryParseJson(shallow);
@@ -14,7 +17,7 @@ const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** Difference between the character codes of a closing bracket and its opening one. */
 const toClosing = 2;
 
-/** Replaces values below 100 levels by the text `null`. Returns `null` if the brackets do not match. */
+/** Replaces values nested deeper than 100 levels by the text `null`. Returns `null` if the brackets do not match. */
 function cutDeepValues(text: string): string | null {
   const awaited: number[] = [];
   let [left, from] = ["", 0];

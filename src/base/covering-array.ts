@@ -22,15 +22,15 @@ export interface CoveringInput {
    * dimension of `only`.
    */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
-  /** Whether pairs of values of these two dimensions have to be covered. */
+  /** Whether pairs of values of these two dimensions must be covered. */
   readonly isPaired: (one: string, other: string) => boolean;
-  /** Whether pairs that contain this value have to be covered. */
+  /** Whether pairs that contain this value must be covered. */
   readonly counts: (value: string) => boolean;
 }
 
 /** Makes covering arrays over a fixed set of dimensions. A pair is named by its two dimensions and their values. */
 export interface Covering {
-  /** Names of all pairs that a row can cover. */
+  /** Returns the names of all pairs that rows can cover. */
   readonly possiblePairs: () => readonly string[];
   /** Returns the names of the pairs that a row covers. Values after a refused value cover no pairs. */
   readonly pairsIn: (row: Row) => readonly string[];
@@ -48,19 +48,19 @@ export interface ExtendOptions {
    * with its values.
    */
   readonly begun: readonly Row[];
-  /** The same seed gives the same rows. */
+  /** Seed of the random choices. The same seed gives the same rows. */
   readonly seed: number;
 }
 
 export interface CoverOptions {
-  /** Names of the pairs that are covered already. `cover` adds the pairs of the new rows. */
+  /** Names of the pairs that earlier rows cover. `cover` adds the pairs of its new rows. */
   readonly covered: Set<string>;
-  /** The same seed gives the same rows. */
+  /** Seed of the random choices. The same seed gives the same rows. */
   readonly seed: number;
   readonly costOf: (row: Row) => number;
   /** Partial rows that must be added even if they cover nothing new. Default: none. */
   readonly needed?: readonly Row[];
-  /** Whether a pair has to be covered. Default: every pair in `possiblePairs`. */
+  /** Whether a pair must be covered. Default: every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
@@ -68,7 +68,7 @@ export interface CoverOptions {
 const pairRowCandidates = 4;
 /** Number of candidates that `extend` builds for each partial row. It keeps the candidate with the most new triples. */
 const tripleRowCandidates = 8;
-/** Stands for a value that has not been chosen yet. */
+/** The id of a value that is not chosen yet. */
 const undecided = -1;
 
 /**
@@ -100,7 +100,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rulesAt = names.map((_, at) =>
     rules.filter((rule) => [...rule.when, ...rule.only].some(([own]) => own === at)),
   );
-  /** A row as the ids of its items. `undecided` marks a missing value. */
+  /** A row of a covering array: one id for each dimension. `undecided` marks a missing value. */
   type Ids = readonly number[];
   const isKept = (row: Ids, { when, only }: (typeof rules)[number]): boolean =>
     !when.every(([at, those]) => those.has(row[at] ?? undecided)) ||
@@ -110,8 +110,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
   /**
-   * Fills in the missing values of a partial row, without a refused value before a given one. `null` if no row is
-   * possible.
+   * Chooses the missing values of a partial row. Puts no refused value before a given value. Returns `null` if no row
+   * is possible.
    */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);

@@ -1,6 +1,6 @@
 /** The exit codes of all commands. */
 export const exitCodes = {
-  /** No clause is broken: the verdict is conformant or partial. */
+  /** No clause is broken. The verdict is conformant or partial. */
   fine: 0,
   /**
    * A `must` is broken, or the baseline is stale. With `--strict` also a warning, with `--complete` an untested `must`.

@@ -13,7 +13,10 @@ const limitMessages = {
 
 export type HarnessLimitCode = keyof typeof limitMessages;
 
-/** Thrown if this machine lacks a resource, which says nothing about the target. The message is part of a sentence. */
+/**
+ * The error if this machine lacks a resource, such as ports. It says nothing about the target. The message is a part of
+ * a sentence.
+ */
 export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
   readonly code: HarnessLimitCode;
@@ -25,7 +28,8 @@ export class HarnessLimit extends Error {
 }
 
 /**
- * Finds the missing resource that caused an error; `null` if none did, or if one of several attempts failed otherwise.
+ * Finds the exhausted resource of this machine that caused an error. Returns `null` if there is none, or if one of
+ * several attempts failed for another reason.
  */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;
@@ -52,7 +56,9 @@ const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCo
   [/fork\/exec \S+: resource temporarily unavailable|failed to create new OS thread/i, "EAGAIN"],
 ];
 
-/** Finds the missing resource that the output of another program reports; `null` if it reports none. */
+/**
+ * Finds the exhausted resource of this machine that another program reports in its output; `null` if it reports none.
+ */
 export function harnessLimitIn(text: string): HarnessLimit | null {
   const found = foreignMessages.find(([pattern]) => pattern.test(text));
   return found === undefined ? null : new HarnessLimit(found[1]);

@@ -12,7 +12,7 @@ const maxInsertedLength = 2000;
 export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
   template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;
 
-/** Makes text from outside harmless, and puts it on one line. */
+/** Makes text from outside harmless: one line without control characters. */
 export function fromOutside(text: string): Line {
   const start = truncate(text, maxInsertedLength);
   const shown = hideKeys(sanitize(start).replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
@@ -22,7 +22,7 @@ export function fromOutside(text: string): Line {
 /** Joins lines by a separator, such as a blank or a line feed. */
 export const joinLines = (lines: readonly Line[], separator: string): Line => lines.join(separator) as Line;
 
-/** The text that {@link hideKeys} puts in the place of a value that looks like a key. */
+/** The text by which {@link hideKeys} replaces a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
 /** Matches a word, which may be a key. Words do not contain `/`, so each segment of a path is a separate word. */

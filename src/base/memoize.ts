@@ -28,7 +28,7 @@ export function memoizeByPair<K extends object, P extends string | number | bool
 /** Maximum number of values in the cache of {@link memoizeByValue}. When it is full, the cache is emptied. */
 const maxPlainValues = 10_000;
 
-/** Caches the results of a function of a plain value, such as a text that occurs many times. */
+/** Caches the results of a function whose argument is a plain value, such as a text that occurs many times. */
 export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
   const known = new Map<P, V>();
   return (plain) => {

@@ -59,7 +59,7 @@ const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ce
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**
- * Calls `onLimit` when this process can open no more files, at most once a minute. Node gives no sign of that.
+ * Calls `onLimit`, at most once a minute, when this process cannot open more files. Node itself does not report this.
  *
  * @returns a function that ends the watch
  */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/** Prefix of the package's files within the single executable file: `package/README.md` stands for `README.md`. */
+/** Folder of the package's files within the single executable file: `package/README.md` is the file `README.md`. */
 export const packageAssets = "package/";
 
 /**

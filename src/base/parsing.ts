@@ -4,7 +4,7 @@ import { messageOf } from "./errors.ts";
 import { findStructureProblem, type StructureRules } from "./bounded-json.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
-/** The result of parsing: a value or a problem. The problem is on one line, without a full stop. */
+/** The result of parsing: a value, or a problem as one line of text without a full stop. */
 export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };

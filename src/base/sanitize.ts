@@ -5,7 +5,9 @@ export const sanitize = (text: string): string => text.replace(unsafeCharacters,
 
 const unsafeCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Makes JSON safe to print by JSON escapes (RFC 8259, 7), which do not change the parsed value. */
+/**
+ * Escapes characters that are unsafe to print, in a text that is JSON (RFC 8259, 7). The parsed value stays the same.
+ */
 export const sanitizeJson = (json: string): string =>
   json.replace(unsafeCharacters, (character) =>
     Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),

@@ -1,4 +1,4 @@
-/** Quotes text as one word that is safe to paste into an interactive bash or zsh, which expands nothing in it. */
+/** Quotes a text so that an interactive bash or zsh reads it as one word and expands nothing in it. */
 export function shellQuote(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
   if (!needsEscapes.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -16,7 +16,7 @@ export function shellWord(pieces: readonly ShellPiece[]): string {
 
 const textOf = (piece: ShellPiece): string => (piece.kind === "text" ? piece.text : "");
 
-/** A part of a shell word: a text, or the value of a variable. */
+/** A part of a shell word: either a text or a variable. */
 export type ShellPiece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string; readonly withoutLast: boolean };

@@ -23,7 +23,7 @@ export function countBelow(sorted: Float64Array, bound: number): number {
   return low;
 }
 
-/** Counts the values up to and including `bound`. */
+/** Counts how many values are at most `bound`. */
 export function countUpTo(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

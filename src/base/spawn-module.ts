@@ -30,7 +30,7 @@ export function startProcess(callerUrl: string, name: string, options: ProcessOp
 
 /** Sends a message to the process that started this one. Drops the message if that process has ended. */
 export const sendToParent = (message: Serializable): void =>
-  // The empty callback ignores errors. Without it, a failed send would be an uncaught error.
+  // The empty callback ignores the error of a failed send. Without it, the error would be uncaught.
   void process.send?.(message, undefined, undefined, () => {});
 
 const partMark = "part of the conformance executable: ";

@@ -25,7 +25,7 @@ function fillLines(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
-/** Puts a label, coloured by `paint`, before a wrapped text. Further lines are indented by its width. */
+/** Puts a label, coloured by `paint`, before a wrapped text. Indents the further lines by the label's width. */
 export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
@@ -36,7 +36,7 @@ export function formatLabelled(label: string, text: string, width: number, paint
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Joins items to a text such as `free, pro or team`. */
+/** Joins items by commas and `or`, as in `free, pro or team`. */
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 

@@ -1,6 +1,6 @@
 import type { Line } from "./line.ts";
 
-/** An error in the user's input. The message says the fact, where, and what to do. The exit code is 2. */
+/** An error in the user's input. The message says what is wrong, where, and what to do. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageProblem";
   declare readonly message: Line;

@@ -17,7 +17,7 @@ export function normalizeAddress(address: string): string {
   return ipv4Mapped.exec(bare)?.[1] ?? bare.toLowerCase();
 }
 
-/** Whether a text is an address or a CIDR such as `10.0.0.0/8` or `fd00::/8`. */
+/** Whether a text is an IP address or a CIDR such as `10.0.0.0/8` or `fd00::/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = "", bits, ...more] = text.split("/");
   if (isIP(address) === 0 || more.length > 0) return false;
@@ -92,7 +92,9 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
   return text.match(pattern) ?? [];
 }
 
-/** Reads an address that may have quotes and a port, such as `192.0.2.1:4711` or `"[2001:db8::1]:4711"`. */
+/**
+ * Reads an IP address from a text that may have quotes and a port, such as `192.0.2.1:4711` or `"[2001:db8::1]:4711"`.
+ */
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;

@@ -29,8 +29,8 @@ const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
 /**
- * Marks an error message that follows the name of the field directly, such as "would not be sent". `describeIssue` then
- * leaves out "is VALUE; it must be".
+ * Marks an error message that follows the field's name directly, such as "would not be sent". `describeIssue` leaves
+ * out "is VALUE; it must be" for it.
  */
 const wholePredicate = { isWholePredicate: true };
 
@@ -120,7 +120,7 @@ const agentFileSchema = z
     template: file.template ?? null,
     /** ISO 8601 without a time zone. */
     createdAt: file.created_at ?? null,
-    /** `null` if the file has no id. The server then makes one. */
+    /** Id of the agent; `null` if the file has none and the server must make one. */
     agentId: file.agent_id ?? null,
     templateSource: {
       repoUrl: file.template_source.repo_url ?? null,

@@ -44,7 +44,7 @@ export interface Agent {
   readonly deployment: Deployment;
   readonly health: HealthStatus;
   readonly warnings: readonly string[];
-  /** Milliseconds on the server's clock before the first chunk. */
+  /** Milliseconds until the first chunk, on the server's clock. */
   readonly processingMs: number;
   /** Milliseconds on the server's clock between two chunks of a stream. */
   readonly chunkIntervalMs: number;

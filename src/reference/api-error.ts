@@ -1,6 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 
-/** The causes of errors. `behaviour/errors.ts` maps each cause to a status and a code. */
+/** The causes of errors. `behaviour/errors.ts` maps each cause to a status and an error code. */
 export const errorCauses = [
   "missing-key",
   "malformed-key",

@@ -1,8 +1,8 @@
 import { isObject } from "../base/json.ts";
 
-// A path is written `a.b.c`. An edit of an absent field changes nothing.
+// A path in this file has the form `a.b.c`. An edit of an absent field changes nothing.
 
-/** Returns the fields of an object; none for any other value. */
+/** Returns the fields of an object. Returns an empty object for any other value. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }

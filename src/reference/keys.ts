@@ -14,7 +14,7 @@ export interface KeyTraits {
   /** Seconds from the server's start, or from the issue of the key, until the key expires. `null` if it never does. */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
-  /** Ids of the agents that the key may call; `null` for all. */
+  /** Ids of the agents that the key may call; `null` for all agents. */
   readonly agents: readonly string[] | null;
   /** IP addresses from which the key may be used; `null` for all addresses. */
   readonly allowedIps: readonly string[] | null;
@@ -26,7 +26,7 @@ export interface KeyTraits {
 export interface ReferenceKey extends KeyTraits {
   /** Name of the key, unique on one server. The name is no secret and may be logged. */
   readonly name: string;
-  /** The secret text, which begins with two letters and an underscore. */
+  /** The text of the key, which begins with two letters and an underscore. */
   readonly key: string;
   readonly tier: TierName;
 }
@@ -54,7 +54,7 @@ const knownTexts: Partial<Readonly<Record<TierName, string>>> = {
   enterprise: "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx",
 };
 
-/** Makes the standard key of a tier, with the tier's name, and with the same text on every server. */
+/** Makes the standard key of a tier. It is named after the tier, and has the same text on every server. */
 function standardKey(tier: TierName): ReferenceKey {
   const digest = createHash("sha256").update(tier).digest("base64").replaceAll(/\W/g, "");
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);

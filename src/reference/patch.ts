@@ -11,8 +11,8 @@ import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
 
 /**
- * Returns the functions of `Behaviour` that it replaces. The new functions may call those of `base`. Each call creates
- * new state, so that servers do not share any.
+ * Makes a patch's functions: returns those functions of `Behaviour` that it replaces. They may call the functions of
+ * `base`. Each call creates new state, so that servers share none.
  */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
@@ -182,7 +182,7 @@ export function withoutRateHeaders(
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
 
-/** Gives all errors form B, with changes. */
+/** Writes all errors in form B, and then applies `edit` to the body. */
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 

@@ -41,7 +41,7 @@ export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
 export interface ReferenceOptions {
   /** The address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** The port to listen on. Default: 0, any free port. */
+  /** The port to listen on. Default: 0, which means any free port. */
   readonly port?: number;
   /** The server's source of time. Default: the machine's clock. */
   readonly clock?: Clock;
@@ -57,7 +57,7 @@ export interface ReferenceOptions {
   readonly controlToken?: string | null;
   /** Host names under which the test control is on, besides loopback. Default: none. */
   readonly controlHosts?: readonly string[];
-  /** Addresses and CIDRs of proxies whose forwarding headers are trusted. Default: none. */
+  /** IP addresses and CIDRs of proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** Certificate chain and key for HTTPS, both PEM. Default: the server speaks HTTP. */
   readonly tls?: TlsFiles | null;
@@ -67,8 +67,8 @@ export interface ReferenceOptions {
    */
   readonly dataFolder?: string | null;
   /**
-   * Addresses and CIDRs to which webhooks may deliver although they are not public. If the server listens on loopback,
-   * loopback is allowed anyway.
+   * IP addresses and CIDRs that webhooks may use although they are not public. A server that listens on loopback allows
+   * loopback anyway.
    */
   readonly allowDeliveriesTo?: readonly string[];
   /**
@@ -103,7 +103,7 @@ export interface Reference {
   advance(ms: number): Promise<void>;
   /** Issues a new key of a tier, with the given restrictions. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** A random id of this start of the server, by which a run notices a restart. */
+  /** A random id of the current start of the server. A new id tells a run that the server has restarted. */
   readonly startId: string;
   /** When the server started, in Unix milliseconds of its clock. */
   readonly startedMs: number;

@@ -56,7 +56,7 @@ const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly
 interface TrialRequest {
   readonly group: readonly Patch[];
   readonly extent: TrialExtent;
-  /** The only clauses to judge; `null` for all. */
+  /** Ids of the clauses to judge; `null` for all clauses. */
   readonly clauses: readonly string[] | null;
 }
 

@@ -66,7 +66,10 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/** Lists the false findings about a legal server: undeclared red clauses, and errors of the harness. */
+/**
+ * Lists the false findings about a legal server: red clauses that its variants do not declare, and errors of the
+ * harness.
+ */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))

@@ -22,12 +22,12 @@ export interface PatchTrial {
   readonly mayBreak: readonly string[];
   /** Clauses that turned red: they were reported as failed, as a warning or as a note. */
   readonly red: readonly string[];
-  /** Checks that turned red. */
+  /** Ids of the checks that turned red. */
   readonly redChecks: readonly string[];
   /** Checks that were skipped, with their reasons. */
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** The readings that the server followed, as `CLAUSE=reading`. */
+  /** The readings of clauses that the server's behaviour matched, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
   /** Texts of the red checks, for the person who corrects a fault or a check. */
   readonly said: readonly string[];
@@ -45,8 +45,9 @@ const maxCosts = {
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
 /**
- * Faults that cost more agent executions: refusals with 503 count as executions, only invokes show that the hour limits
- * no invokes, and without a limit of concurrency, a busy machine makes the probes hold all slots again.
+ * Faults that may cost more agent executions. `invoke-not-limited`: only invokes show that they are not limited.
+ * `limit-answers-503`: refusals with 503 count as executions. `no-concurrency-limit`: on a busy machine, the probes
+ * hold all slots several times.
  */
 const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
 const maxCostlyExecutions = 850;
@@ -105,7 +106,7 @@ export const runUnbounded = (
  */
 export const shortDeadlines = { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 } as const;
 
-/** Describes the finding of a check: what a breach is, or why there is no verdict. */
+/** Describes the finding of a check: the breach, or why there is no verdict. */
 export function describeFinding({ check, instance, finding }: Judgement): string {
   const name = `${check.id}${instance === null ? "" : ` (${instance})`}`;
   if (finding.kind === "breach") return `${name}: ${formatBreach(finding)}`;

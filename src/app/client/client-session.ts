@@ -28,7 +28,7 @@ interface SessionTools {
   readonly record: (exchange: Exchange) => void;
   readonly signal: AbortSignal;
   readonly onRun: (stage: RunStage, number: number) => void;
-  /** Called if the command fails although no trouble was made, with the end of its output. */
+  /** Called with the end of the command's output if the command fails in a run without injected errors. */
   readonly onFailure: (output: string) => void;
   readonly onUnstartable: (error: UsageError) => void;
 }

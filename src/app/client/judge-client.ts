@@ -32,7 +32,9 @@ export interface ClientVariables {
 
 export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> {
   readonly variables: ClientVariables;
-  /** For HTTPS: certificate chain and private key as PEM, and the certificate's host. `null` for HTTP. */
+  /**
+   * For HTTPS: the certificate chain and the private key as PEM, and the host name in the certificate. `null` for HTTP.
+   */
   readonly tls: { readonly cert: string; readonly key: string; readonly host: string } | null;
   readonly messages: Messages;
   readonly signal: AbortSignal;
@@ -134,7 +136,10 @@ export function clientName([program, ...args]: readonly [string, ...string[]]): 
 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
-/** Returns the keys in a client's requests that the harness did not give it. They are real secrets of the user. */
+/**
+ * Returns the keys in a client's requests other than the `given` key from the harness. They are real secrets of the
+ * user.
+ */
 function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
   const values = exchanges.flatMap(({ request }: Exchange) =>
     secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
@@ -155,7 +160,10 @@ const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst
 
 const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
 
-/** Delivers webhooks only to loopback, so that no client test can make the server send to another machine. */
+/**
+ * Lets the server deliver webhooks only to loopback, so that no tested client can make it send requests to another
+ * machine.
+ */
 const deliversToLoopback: Patch = {
   ...variantTraits,
   name: "delivers-to-loopback",

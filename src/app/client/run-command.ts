@@ -120,7 +120,7 @@ const cannotStartText = (program: string, code: string) =>
     ? line`The command was not found: ${program}. Give a program on PATH, or a path, after --.`
     : line`The command cannot be started: ${program} (${code}).`;
 
-/** Sends a signal to a command and to the processes that it started. Does nothing if all of them have ended. */
+/** Sends a signal to a command and to all processes that it started. Does nothing if all of them have ended. */
 function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {

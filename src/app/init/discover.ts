@@ -12,7 +12,7 @@ export interface DiscoveredAgent {
   readonly id: string;
   /** The agent's health. `null` if it was not requested, or if the document does not define the value. */
   readonly health: (typeof healthStatuses)[number] | null;
-  /** Whether the agent's list item mentions an entrypoint with a tag that ends in `_stream`. */
+  /** Whether the agent's item in the list has an entrypoint whose tag ends in `_stream`. */
   readonly mentionsStream: boolean;
 }
 
@@ -78,7 +78,7 @@ export async function discoverForInit({ messages, ...options }: InitDiscoveryOpt
 
 async function requestDetails(client: Client, { discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
   const list = await client.send("GET", `/agents?page=1&limit=${maxListedAgents}`);
-  // The response shows how the target formats errors.
+  // The response to an unknown path shows how the target formats errors.
   const unknownPath = await client.send("GET", "/no-such-path");
   const health = new Map<string, Exchange>();
   for (const id of agentIds(bodyJson(list)).slice(0, maxHealthRequests)) health.set(id, await client.health(id));

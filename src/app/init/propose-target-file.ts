@@ -50,7 +50,7 @@ export const queryRoles = {
 /** Queries from the user, by role. Each query makes an agent play that role. */
 export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
-/** Paths of the batch and operation endpoints. Only the user knows them, because the document does not define them. */
+/** Paths of the batch and operation endpoints. The user has to give them, because the document does not define them. */
 export type UserGivenPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 export interface AnswersAfterDiscovery {
@@ -58,7 +58,7 @@ export interface AnswersAfterDiscovery {
   readonly prompts: KnownQueries;
   readonly paths: UserGivenPaths;
   readonly tier: string | null;
-  /** The parts of the target file that use the target's test control. Empty if it has none. */
+  /** The parts of the target file that use the target's test control; empty if the target has none. */
   readonly control: ControlParts;
 }
 
@@ -124,7 +124,10 @@ function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-/** Returns the path of the JSON schema, relative to the target file; `null` for the binary outside a project. */
+/**
+ * Returns the path of the JSON schema, relative to the target file. `null` if the harness is the single binary and no
+ * project has installed it.
+ */
 function relativeSchemaPath(out: string): string | null {
   const folder = dirname(resolve(out));
   const installed = ancestorsOf(folder).map((each) =>

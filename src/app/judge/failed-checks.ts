@@ -9,8 +9,8 @@ import type { Probe } from "../../run/probe.ts";
 /** The checks that failed in a saved report, in the form in which a run selects checks. */
 export interface FailedChecks {
   /**
-   * Ids of the failed checks, and of checks that these repeat for later requests. The id of a clause selects all its
-   * checks, and stands for a check that this version does not have.
+   * Ids of the failed checks, and of the checks that they widen. The id of a clause selects all its checks. It replaces
+   * the id of a check that this version does not have.
    */
   readonly only: readonly string[];
   /**
@@ -46,7 +46,10 @@ export function failedChecks(
   };
 }
 
-/** Returns the ids of a check and of the earlier checks that it repeats. A mended check has a finding only beside those. */
+/**
+ * Returns the ids of a check and of the earlier checks that it widens. Its findings are reported only together with
+ * theirs.
+ */
 const withRepeated = (check: Check | undefined): string[] | undefined =>
   check && [check.id, ...(withRepeated(check.widens) ?? [])];
 

@@ -43,9 +43,12 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
 
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Client and server share this process, so each connection of the embedded server needs two file descriptors. */
+/**
+ * Maximum number of connections to the embedded server. Each needs two file descriptors, because client and server
+ * share this process.
+ */
 const maxEmbeddedConnections = 128;
-/** Maximum number of connections to another target, apart from those that test concurrency limits. */
+/** Maximum number of connections to a target that is not embedded. Probes of concurrency limits may open more. */
 const maxTargetConnections = 32;
 
 export const connectionsOfRun = (target: Target | null): number =>

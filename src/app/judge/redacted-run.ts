@@ -18,7 +18,10 @@ export type RedactedRun =
       /** State of the run's webhook receiver when the run ended. `null` if the run had no receiver. */
       readonly listening: ListeningState | null;
     })
-  /** The run judged nothing, for example because the target did not answer. The report has `sentence`, too. */
+  /**
+   * The run judged nothing, for example because the target did not respond. `sentence` gives the reason, which the
+   * report has as well.
+   */
   | (RedactedDocument & { readonly kind: "nothing to judge"; readonly sentence: string });
 
 interface RedactedDocument {
@@ -27,19 +30,25 @@ interface RedactedDocument {
   readonly interrupted: boolean;
 }
 
-/** State of a webhook receiver after a run. It contains the signing secrets of the webhooks, which the harness generated for this run. */
+/**
+ * State of a webhook receiver after a run. It contains the signing secrets that the harness generated for the webhooks
+ * of this run.
+ */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
   /** The webhook receiver; `null` if it is closed. */
   readonly live: Receiver | null;
   /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;
-  /** When the run stopped listening, in milliseconds since its start. */
+  /** When the harness stopped listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
 }
 
 export interface RedactedRunOptions extends RunOptions, StatedFacts {
-  /** Turns data, such as skip reasons, into sentences. They name flags, or options of the library. */
+  /**
+   * Turns data such as skip reasons into sentences that name the flags of the command line, or the options of the
+   * library.
+   */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
 }
@@ -69,7 +78,10 @@ export function redactRun(result: RunResult, facts: RunReportFacts, options: Red
   }
 }
 
-/** Replaces a result of which no report could be made: each check has the outcome `error`, and there is no evidence. */
+/**
+ * Replaces the result of a run for which no report could be made. Each check has the outcome `error`, and the evidence
+ * is empty.
+ */
 function failedResultOf(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
@@ -94,7 +106,7 @@ function redactResult(result: RunResult, facts: RunReportFacts, { target, signal
       result: outcome.kind === "skipped" ? { kind: "skipped", ...describeSkip(outcome, facts.messages) } : outcome,
     })),
   };
-  // One call redacts both, because they share objects: separate calls would copy each shared object twice.
+  // Redacts report and evidence in one call, because they share objects. Two calls would copy each shared object twice.
   const { deep } = redactorWithAlteredKeys([...secretsOf(target), ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted: signal?.aborted ?? false, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

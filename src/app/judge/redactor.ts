@@ -14,7 +14,9 @@ import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** Longer altered keys are recognized by their unchanged part. Altered forms of shorter keys are listed. */
+/**
+ * From this length on, altered keys are recognized by their unchanged part. For shorter keys, altered forms are listed.
+ */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
@@ -57,7 +59,10 @@ function secretsWithin(value: unknown, depth: number): string[] {
   );
 }
 
-/** Whether a text of lower-case characters occurs in every report. Redacting it would make reports unreadable. */
+/**
+ * Whether a text occurs in every report, because the harness writes it. Redacting it would make reports unreadable. The
+ * text is in lower case.
+ */
 export function isHarnessText(gram: string): boolean {
   cachedHarnessText ??= harnessText();
   return cachedHarnessText.includes(gram);

@@ -21,7 +21,7 @@ export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T)
   return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
-/** Removes webhook secrets from a report, and from each part of its evidence when that part is first read. */
+/** Removes webhook secrets from a report at once, and from each part of the evidence when that part is first read. */
 export function withoutWebhookSecretsOnRead(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,

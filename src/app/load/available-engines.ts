@@ -26,7 +26,10 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/** Removes k6 if its network settings cannot reach the target. Every engine reaches the embedded server (`null`). */
+/**
+ * Removes k6 from the engines if its network settings cannot reach the target. For the embedded server (`null`), keeps
+ * every engine.
+ */
 export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6CannotReach(target);
   if (cannot === null) return { names, missing };

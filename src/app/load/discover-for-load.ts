@@ -24,7 +24,10 @@ export type LoadDiscovery =
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
-/** Finds what the target lacks: an agent that answers, the tier of the main key, and slow agents if `needed`. */
+/**
+ * Finds what the target file does not say: an agent that answers, the tier of the main key, and slow agents if
+ * `needed`.
+ */
 export async function discoverForLoad(
   named: Target,
   signal: AbortSignal,
@@ -36,7 +39,8 @@ export async function discoverForLoad(
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   let limit: HarnessLimit | null = null;
-  // A callback sets `limit`, which TypeScript does not see: outside a function, it would take `limit` for `null`.
+  // A callback sets `limit`, but TypeScript does not see that. Read without this function, `limit` would have the type
+  // `null`.
   const limitMet = (): HarnessLimit | null => limit;
   const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
   const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };

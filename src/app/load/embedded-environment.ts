@@ -12,7 +12,7 @@ import type { Scenario } from "../../load/scenarios.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 
-/** The server, keys and clock of load trials. The caller must call `close`. */
+/** The server, keys and clock of load trials. The caller must call `close` at the end. */
 export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
 const deliveryTimeoutMs = 15_000;

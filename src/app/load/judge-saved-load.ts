@@ -65,7 +65,7 @@ interface EvidenceFile {
   readonly evidence: LoadEvidence;
 }
 
-/** Judges the trials in saved evidence. Files with the same scenario, tier and engine are parts of one trial. */
+/** Judges the load trials in saved evidence. Files with the same scenario, tier and engine belong to one trial. */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedTrialOutcome[] {
   const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>

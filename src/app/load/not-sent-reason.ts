@@ -13,7 +13,7 @@ export type NotSentReason =
   /** The target requires no keys, but the limits that a load tests are limits of keys. */
   | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** None of the chosen scenarios can be sent. `left` has a phrase for each that says why. */
+  /** None of the chosen scenarios can be sent. `left` gives the reason for each, as a phrase. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }

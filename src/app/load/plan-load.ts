@@ -41,7 +41,7 @@ export const defaultLoadParameters: LoadParameters = {
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
-  /** The target's limits and keys for each tier. `null`: the embedded server, which creates new keys. */
+  /** Limits and keys of the target for each tier. `null` for the embedded server, which creates new keys. */
   readonly tiers: readonly TierKeys[] | null;
   /** A reason for each chosen scenario that has no trial, as a phrase. */
   readonly unsendable: readonly string[];
@@ -58,7 +58,9 @@ export interface LoadPreview {
   readonly unsendable: readonly string[];
 }
 
-/** Plans the trials of a load. Throws if a scenario is unknown, no key has a known tier, or no trial is possible. */
+/**
+ * Plans the trials of a load. Throws if a scenario is unknown, if no key has a known tier, or if no trial is possible.
+ */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(parameters.scenarios, target !== null);
   const tiers = target === null ? null : chosenTiers(target, parameters.tier);
@@ -87,7 +89,10 @@ export function assertLoadParameters(
   if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engines.names);
 }
 
-/** Checks the load parameters that do not depend on a target: known scenarios, and an installed engine. */
+/**
+ * Checks the load parameters that do not depend on the target: the scenarios must exist, and an engine must be
+ * installed.
+ */
 export function assertScenariosAndEngine(
   { scenarios, engine }: Pick<LoadParameters, "scenarios" | "engine">,
   isRealTime: boolean,

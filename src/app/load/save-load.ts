@@ -17,7 +17,10 @@ export interface RedactedLoad {
   readonly document: ReportDocument;
   /** SHA-256 digest of each evidence file, by file name, for a signed statement about the load. */
   readonly digests: Digests;
-  /** Folder of the written files, or a temporary folder if that failed; `null` if nothing was written. */
+  /**
+   * The folder with the written files: a temporary one if the requested folder could not be written; `null` if nothing
+   * was written.
+   */
   readonly folder: string | null;
 }
 

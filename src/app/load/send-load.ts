@@ -88,7 +88,7 @@ export async function sendLoad(
 export interface PreparedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Runs trials of the plan, and writes their report into the folder. May be called again for the same trials. */
+  /** Runs trials of the plan, and writes a report on them into the folder. May be called again with the same trials. */
   readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<RedactedLoad>;
   readonly close: () => Promise<void>;
 }
@@ -231,7 +231,10 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/** Creates the environment of load trials. Starts nothing yet. `used`: when each key was last used, by key name. */
+/**
+ * Creates the environment of load trials, but starts nothing yet. `used`: when each key was last used, by the key's
+ * name.
+ */
 export const createEnvironment = (
   target: Target | null,
   patches: readonly Patch[],

@@ -22,7 +22,7 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/** Returns the keys and limits of each usable tier. A tier of the target's own counts as enterprise. */
+/** Returns the keys and limits of each usable tier. A tier that only this target has counts as enterprise. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -118,7 +118,10 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/** Returns the agent for each role under load. The agent that answers also streams if no other does. */
+/**
+ * Returns the agents for the roles that a load needs. If no agent streams, the answering agent is used for streams,
+ * too.
+ */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,

@@ -70,7 +70,7 @@ const maxLagMs = 10_000;
 /** A test clock that the harness advances along with real time until `stop`, because it stands still by itself. */
 export type FollowingClock = ReturnType<typeof followRealTime>;
 
-/** Makes a test clock follow real time: every 100 ms, advances it by the real time that has passed. */
+/** Makes a test clock follow real time. Every 100 ms, the clock is advanced by the real time that has passed. */
 export function followRealTime(clock: ClockControl, timers: Timers = machineTimers) {
   const startedMs = timers.now();
   const end = new AbortController();
@@ -114,7 +114,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/** How long to retry a failed advance of a test clock. A target may not answer during a new deployment. */
+/** How long a failed advance of a test clock is tried again. During a new deployment, a target may not respond. */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 

@@ -158,7 +158,7 @@ export interface RunNightOptions extends RunScope {
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;
-  /** A file for a second copy of the trend page, without links to reports; `null` for none. */
+  /** File for an additional copy of the trend page, without links to reports; `null` for none. */
   readonly page: string | null;
   readonly view: NightEvents;
   readonly signal: AbortSignal;

@@ -27,8 +27,8 @@ import {
 } from "./execute-night.ts";
 
 /**
- * Runs a night, compares it with earlier ones, and saves it unless it was interrupted. Checks the load parameters
- * first.
+ * Runs a night, compares it with earlier nights, and saves it unless it was interrupted. Checks the load parameters
+ * before anything else.
  */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;
@@ -42,7 +42,9 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   return { kind: "interrupted" };
 }
 
-/** Differences between two targets would look like regressions. */
+/**
+ * Throws if a history belongs to another target, because differences between two targets would look like regressions.
+ */
 function assertSameTarget(before: string | null, now: string, history: string): void {
   if (before === null || before === now) return;
   throw new UsageError(

@@ -23,14 +23,17 @@ import type { Target, TargetKey } from "../../target/target.ts";
 export interface PlanRow {
   readonly probe: string;
   readonly stage: Stage;
-  /** The tier that the probe tests. `null` for a probe that runs only once, and not for each tier. */
+  /** The tier that the probe tests. `null` for a probe that runs once per target, not once per tier. */
   readonly tier: string | null;
   /**
    * Names of the keys that send the probe's requests. The plan counts all of the probe's requests for the first key.
    */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /** Estimated number of agent executions. Higher if usage requests do not count: then invokes exhaust limits. */
+  /**
+   * Estimated number of agent executions. Higher if usage requests do not count, because then invokes exhaust the
+   * limits.
+   */
   readonly executions: number;
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;
@@ -91,7 +94,9 @@ const longestWaitSeconds = (waits: WaitOptions | undefined, target: Target): num
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/** The additional cost of a run if the main key turns out to have this tier: the tier's limits are then tested. */
+/**
+ * The additional cost of a run if the main key turns out to have this tier. The run then also tests the tier's limits.
+ */
 export interface TierCost extends ProbeCost {
   readonly tier: string;
 }

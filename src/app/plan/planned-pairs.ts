@@ -75,7 +75,10 @@ const isRunBound = (needs: Enabler): boolean =>
 /** A run sends up to 15 % more requests than planned: refused and health requests use up no rate limit. */
 const unplannedRequestsFactor = 1.15;
 
-/** Returns the bounds that earlier probes leave, without those that cost too much, and which limits these tested. */
+/**
+ * Returns the requests and executions that earlier probes leave over, and the limits that these probes test. Leaves out
+ * probes that cost too much.
+ */
 function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput) {
   const { maxRequests, maxExecutions, discoveryRequests, short } = input;
   let left = { requests: maxRequests - discoveryRequests, executions: maxExecutions ?? Number.POSITIVE_INFINITY };
@@ -91,6 +94,6 @@ function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsI
   return { left, tested };
 }
 
-/** Returns the result of a probe that uses up a limit, as a list of one. Returns an empty list for any other probe. */
+/** For a probe that uses up a limit, returns a list with its result. For any other probe, returns an empty list. */
 const limitTestsOf = ({ probe: { usesUp: state }, tested }: PlannedProbe, result: LimitTest["result"]): LimitTest[] =>
   state === undefined ? [] : [{ state, tier: tested?.tier ?? null, result }];

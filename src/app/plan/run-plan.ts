@@ -22,7 +22,10 @@ export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
   /** For each role, which agent of the target plays it, and on which request. */
   readonly roles: Readonly<Record<string, string>>;
-  /** The requests of discovery, which come first. Leaves out health requests, to which no rate limit applies. */
+  /**
+   * The requests of discovery, which come before all probes. Health requests are left out, because no rate limit
+   * applies to them.
+   */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];

@@ -28,7 +28,10 @@ export interface SimulationOptions {
   readonly maxWaitMs: number;
 }
 
-/** Simulates the waits of a run in virtual time. An estimate: simulated responses take no time, and are all legal. */
+/**
+ * Simulates the waits of a run in virtual time. The result is an estimate, because simulated responses take no time and
+ * are all legal.
+ */
 export async function simulateRun(planned: readonly PlannedProbe[], parts: SimulationOptions): Promise<SimulatedRun> {
   const { target, main, discoveryRequests, maxWaitMs } = parts;
   const { signal } = new AbortController();
@@ -75,17 +78,17 @@ async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
 
-/** After this many microtasks, the pacer has let another probe send. In a real run, a response takes longer. */
+/** Number of microtasks after which the pacer has let another probe send. A real response takes longer. */
 const handoverMicrotasks = 10;
 
 interface SimulationContext {
   readonly target: Target;
   readonly main: TargetKey;
   readonly time: RunClock;
-  /** When each probe ended in virtual time, by the probe's name. */
+  /** When each probe ended, in virtual milliseconds, by the probe's name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Tells the pacer that a tier's minute window has just begun, with one request in it. */
+  /** Tells the pacer that the tier's minute window has just begun with one request. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -163,13 +166,16 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/** The search starts this far below the wait of an unbounded run, which makes optional waits, too. */
+/**
+ * The search starts this many minutes below the wait of an unbounded run. Such a run also makes waits that are
+ * optional.
+ */
 const searchMarginMinutes = 2;
 
 /** Virtual time advances once no new sleep has started for this many turns of the event loop. */
 const idleTurns = 3;
 
-/** Creates timers in virtual time: when all code waits in a sleep, the time jumps to the end of the next sleep. */
+/** Creates timers in virtual time. When all code waits for timers, the time jumps to the next one. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

@@ -50,5 +50,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Number of advances to remember. No exchange that is still under way began before older ones. */
+/** Maximum number of clock advances to remember. Exchanges in progress all began after older advances. */
 const maxAdvances = 1000;

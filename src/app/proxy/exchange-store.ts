@@ -10,7 +10,7 @@ const maxKeptPerBreach = 5;
 const maxKeptExchanges = 1500;
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a store of the first exchanges of each kind, and of exchanges that show a breach. Its memory is limited. */
+/** Creates a store with limited memory. It keeps the first exchanges of each kind, and exchanges that show a breach. */
 export function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();

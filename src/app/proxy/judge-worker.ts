@@ -29,9 +29,9 @@ export type MessageFromJudge =
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
   | { readonly kind: "finished"; readonly reports: ProxyReports };
 
-/** Process priority of the judging thread, from -20 (highest) to 19 (lowest). */
+/** Process priority of the thread that judges, from -20 (highest) to 19 (lowest). */
 const judgingPriority = 10;
-// On Linux, this lowers the priority of this thread alone. Elsewhere, it would slow down the whole process.
+// Only on Linux does this lower the priority of one thread. On other systems it would slow down the whole process.
 if (process.platform === "linux") setPriority(judgingPriority);
 
 const proxyPort = parentPort;
@@ -59,7 +59,7 @@ const trafficJudge = startTrafficJudge({
 const judgingIntervalMs = 5000;
 /** The thread pauses only after judging for longer than this. */
 const minPausedWorkMs = 20;
-/** Aborts pauses once the proxy asks for the report, so that no user waits for them. */
+/** Aborts the pauses of the thread when the proxy asks for the report, so that the user does not wait for them. */
 const pauses = new AbortController();
 
 let work = Promise.resolve();

@@ -66,7 +66,7 @@ function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
   return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
 }
 
-/** Parses the events of an SSE stream. In a compressed stream, all events have the time of its end. */
+/** Parses the events of an SSE stream. The events of a compressed stream all get the time of its end. */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
   const stream = readStream(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);

@@ -9,7 +9,7 @@ import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-
 import type { ProxyReports } from "./traffic-judge.ts";
 
 export interface ProxyOptions {
-  /** Base URL of the server. Requests to other paths of the same host are passed on, but not judged. */
+  /** Base URL of the server. Requests to other paths of its host are forwarded, but not judged. */
   readonly baseUrl: string;
   readonly network: Network;
   readonly host: string;
@@ -19,7 +19,7 @@ export interface ProxyOptions {
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly tierName: string;
-  /** Called for each check when it is broken for the first time. `actual` describes the wrong behaviour. */
+  /** Called when a check finds its first breach. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
 

@@ -113,7 +113,10 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       if (batch.length >= minBatchSize) await judgeBatch();
     },
     judge: judgeBatch,
-    /** Judges all waiting exchanges, and returns the reports. `skipped` exchanges came too fast to be judged. */
+    /**
+     * Judges all waiting exchanges, and returns the reports. `skipped`: number of exchanges that came too fast to be
+     * judged.
+     */
     finish: async (skipped: number): Promise<ProxyReports> => {
       await judgeBatch();
       const gaps = [

@@ -6,7 +6,7 @@ import type { Body, Header, Answered } from "../../evidence/exchange.ts";
 import { recordBody } from "../../wire/record-body.ts";
 import type { MissingPart } from "./recording.ts";
 
-/** Returns the string at a path of a JSON value. Returns an empty string if there is none. */
+/** Returns the string at a path of a JSON value; an empty string if there is none. */
 export function stringAt(value: unknown, ...path: readonly string[]): string {
   const found = getPath(value, ...path);
   return typeof found === "string" ? found : "";
@@ -102,7 +102,7 @@ function bytesOf(content: unknown): Buffer | null {
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
-/** Decompresses a body, unless its recorder already did. Returns `null` if the bytes cannot be decompressed. */
+/** Decompresses a body, unless the recorder already did. Returns `null` if the bytes cannot be decompressed. */
 export function decompressBody(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding === "identity" || isText(raw)) return raw;
@@ -179,7 +179,9 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeLate };
 }
 
-/** Recorders whose entries have the time at which a request was sent, and not at which it was queued. */
+/**
+ * Recorders whose times are those at which a request was sent. Other recorders store the time at which it was queued.
+ */
 const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateHeaderMs(headers: readonly Header[]): number | null {

@@ -49,7 +49,7 @@ export interface RecordingDescription extends Pick<ReportedRecording, "file" | "
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
-/** Judges recorded traffic by every check that can do without requests of the harness's own. Sends nothing. */
+/** Judges recorded traffic, without sending anything. Leaves out checks that need requests of the harness's own. */
 export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
   const { file, baseUrl: named } = options;
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
@@ -104,7 +104,7 @@ export function reportOnRecording(
   const facts = { requirements, messages, ...(party && { party }), started, finished };
   const { report, evidence } = redactRun(result, facts, traffic);
   return {
-    // Other programs created the webhooks and alerts in the traffic, so the list of what the run left behind is empty.
+    // The list of created webhooks and alerts is empty, because other programs created those in the traffic.
     report: { ...report, created: [], recording: describeRecording(traffic, description) },
     evidence: keepsBodies ? evidence : withoutBodies(evidence),
   };

@@ -4,7 +4,7 @@ import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import { headerValue } from "./har-body.ts";
 import type { RecordedExchange } from "./recording.ts";
 
-/** Name of every key that the recorder hid. Two requests with this name may have used different keys. */
+/** The name for every key that the recorder hid. Two requests with this name may have used different keys. */
 const hiddenKeyName = "hidden key";
 
 /** The key of a request in the recording: no key, a hidden key, a name in place of the key, or the key itself. */
@@ -49,9 +49,9 @@ interface NamedKey {
 }
 
 /**
- * Creates a namer, which names each key of recorded exchanges when it first occurs: `key-1`, `key-2` and so on.
+ * Creates a namer of keys in recorded exchanges. It gives each new key the next name: `key-1`, `key-2` and so on.
  *
- * @param given names that the recording has in place of keys; `null` if a name in it does not count
+ * @param given names that the recording has in place of keys; `null` if such names do not count
  * @param maxKeys maximum number of keys that get a name; all further keys count as hidden
  */
 export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infinity) {
@@ -83,7 +83,7 @@ export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infi
       entry.isRefused ||= status === 401 || status === 403;
       return { ...exchange, key: entry.name };
     },
-    /** Returns the keys so far. A key counts as usable if a response to it was a 2xx, and none a 401 or 403. */
+    /** Returns the keys found so far. A key counts as usable if it got a 2xx, and neither a 401 nor a 403. */
     keys: (): Readonly<Record<string, TargetKey>> =>
       Object.fromEntries(
         known
@@ -126,7 +126,10 @@ const secretHeaders: ReadonlySet<string> = new Set([
 
 const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
-/** Removes secrets from their usual places. Keys elsewhere are redacted later, with the report. */
+/**
+ * Removes secrets from the places where they usually are. Keys in other places are redacted later, together with the
+ * report.
+ */
 export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {

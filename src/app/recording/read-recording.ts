@@ -15,7 +15,7 @@ import { isLostWithTarget } from "../../run/send/retry.ts";
 /** Maximum size of a recorded file. Its parsed JSON may need several times as much memory. */
 export const maxRecordingBytes = 200 * 1024 * 1024;
 
-/** The content of a recorded file. Load evidence is only recognized here, because another function reads it. */
+/** The content of a recorded file. For load evidence only the kind is returned, because another function reads it. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
 export function readRecordedFile(file: string): RecordedFile {

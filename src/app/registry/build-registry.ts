@@ -19,7 +19,7 @@ export interface BuildOptions extends VerifyingOptions {
   readonly url: string | null;
 }
 
-/** The result of making a site. It is written only if every statement is verified. */
+/** The result of building a site. A site is written only if all its statements are verified. */
 export type BuiltRegistry =
   | { readonly kind: "built"; readonly registry: Registry }
   | { readonly kind: "broken"; readonly problems: readonly RegistryProblem[] };
@@ -41,7 +41,10 @@ export interface SiteFile {
   readonly content: () => string | Uint8Array;
 }
 
-/** Lists the files of a registry's site. Pages are rendered anew: those that a vendor has written could contain anything. */
+/**
+ * Lists the files of a registry's site. Renders pages anew, because a page that a vendor has written could contain
+ * anything.
+ */
 export const siteFiles = (
   registry: Registry,
   statements: readonly VerifiedStatement[],

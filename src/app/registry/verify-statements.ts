@@ -43,7 +43,7 @@ async function nameIn({ folder, keys }: FoundVendor): Promise<{ readonly name: s
   return { name: first?.vendor ?? folder };
 }
 
-/** Returns what `read` returns, or the problem with the file that it reads. */
+/** Returns the result of `read`. If it throws, returns the problem with the file at `path`. */
 async function unlessBroken<T>(path: string, read: () => Promise<T>): Promise<T | RegistryProblem> {
   try {
     return await read();
@@ -68,7 +68,7 @@ async function verifyOne(
     also: [],
     network: plainNetwork,
     messages,
-    // An expired statement is no problem: the site shows that it expired.
+    // Accepts expired statements, because the site shows that they have expired.
     now: new Date(0),
   });
   const { statement, seal } = published;

@@ -76,7 +76,7 @@ export async function resendAndCompare(prepared: PreparedReplay, interrupted: Ab
   return { pairs, stopped, outcome };
 }
 
-/** Returns the base URL to send to. A target file of another deployment than the report's is an error. */
+/** Returns the base URL to send to. Throws if the target file is for another deployment than the report. */
 function chooseBaseUrl(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
@@ -89,7 +89,7 @@ export interface ReplayPair {
   readonly now: Exchange;
 }
 
-/** Pairs each saved exchange with the new one of the same request. Redacts keys and webhook secrets in both. */
+/** Pairs each saved exchange with its repetition. Redacts keys and webhook secrets in both. */
 function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly Exchange[]): ReplayPair[] {
   const { report, evidence } = kept;
   const { deep } = redactorWithAlteredKeys([...secrets, ...secretsInResponses(sent)]);

@@ -21,7 +21,7 @@ export interface WrittenFiles {
    * failed.
    */
   readonly folder: string | null;
-  /** A sentence for the user if the requested folder could not be written; otherwise `null`. */
+  /** A message to the user if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
@@ -75,11 +75,11 @@ const fileTextOf = (text: TextOrPieces): FileText => (typeof text === "string" ?
 export interface OutputFile<Name extends string> {
   readonly name: Name;
   readonly flag: string;
-  /** Path of the file to write. `null`: standard output. */
+  /** Path of the file to write; `null` for standard output. */
   readonly file: string | null;
 }
 
-/** The outputs that the user requested from a command. Their files were writable when the command started. */
+/** The output files that the user requested from a command. When the command started, they were writable. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   readonly isStdoutTaken: boolean;

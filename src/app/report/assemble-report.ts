@@ -25,7 +25,7 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
 export interface JudgingInput {
   readonly party?: Party;
-  /** The requirement set to judge by. Findings of checks that count only in later sets do not affect the verdict. */
+  /** The requirement set to judge by. Checks that count only in later sets do not affect the verdict. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
   readonly unselected: readonly string[];
@@ -45,7 +45,7 @@ interface ReportParts
   readonly streaming?: Report["streaming"] | undefined;
 }
 
-/** Assembles a report. It still contains the secrets that occur in findings. */
+/** Assembles a report. Secrets in findings are not redacted yet. */
 export function assembleReport({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = verdictParts(findings, judging);
   const { end, unselected, load } = judging;
@@ -119,7 +119,7 @@ const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeBy
 
 export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** The result of a check, in which skip reasons are texts and no longer data. */
+/** The result of a check with skip reasons as texts, as the report has them, instead of data. */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
 /** Converts the result of a check. The level of the clause decides whether a breach is a fail, a warning or a note. */

@@ -91,8 +91,9 @@ function withoutMissingProfiles(
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
 /**
- * Whether every response of a profile's endpoints has a status of a missing endpoint. For limits, also no 429 and no
- * rate-limit header may occur. A profile without endpoints is missing if no clause of it was exercised.
+ * Whether a target lacks a profile: every response of its endpoints has a status with which a server refuses a missing
+ * endpoint. For the profile of limits, no 429 and no rate-limit header may occur either. A profile without endpoints is
+ * missing if no clause of it was exercised.
  */
 function isProfileMissing(
   profile: Profile,

@@ -57,7 +57,7 @@ const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Returns the must clauses that some scenario tests, but none of the scenarios in these trials. */
+/** Returns the must clauses that scenarios test, but none of the scenarios of these trials. */
 function untestedMustClauses(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(
@@ -124,7 +124,7 @@ const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<Repo
 /** Returns the id of a load check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
 const checkWithoutScenario = (check: string): string => check.split("/").slice(0, 2).join("/");
 
-/** Describes the target of a load for its report. `null`: the embedded server. */
+/** Describes the target of a load for the load's report. `null`: the embedded server. */
 export const loadReportTarget = (target: Target | null): LoadReportInput["target"] => ({
   name: target?.name ?? "embedded reference server",
   baseUrl: target?.baseUrl ?? "",
@@ -142,7 +142,10 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
-/** Converts a load finding. A pass has its measured numbers, a failure the smallest part of the load that proves it. */
+/**
+ * Converts the finding of a load check. A pass shows the measured numbers, a failure the smallest part of the load that
+ * proves it.
+ */
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

@@ -69,7 +69,7 @@ export function assembleRunReport(result: RunResult, facts: RunReportFacts): Rep
 
 function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   const { name, baseUrl, keys, offers, network } = target;
-  // Commands in the report need the variables that do not follow from the names of their keys.
+  // The report needs the environment variable of a key only if it does not follow from the key's name.
   const named = Object.values(keys).filter((key) => key.variable !== shellVariableOfKey(key.name));
   const server = exchanges.flatMap((each) => headerValues(each, "server"))[0] ?? "";
   return withoutUndefined({
@@ -127,7 +127,7 @@ export function connectionOf(network: Network, baseUrl: string): { readonly way?
   };
 }
 
-/** Lists what successful POST requests of a run created. Times of exchanges are relative to `started`. */
+/** Lists what the successful POST requests of a run have created. Times of exchanges are relative to `started`. */
 export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
   return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
     if (request.method !== "POST" || answer.kind !== "answered" || !is2xx(answer.status)) return [];

@@ -14,7 +14,10 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/** Names of the user's options for a reference server, for error messages: flags, or properties of the library. */
+/**
+ * Names of the options with which a user starts a reference server: flags, or properties of the library. Error messages
+ * use them.
+ */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
@@ -159,7 +162,7 @@ const removalGraceMs = 400;
 /** How often a file is read even without a change event, because some file systems send no events. */
 const pollIntervalMs = 2000;
 
-/** Calls back for every change or removal of a file. Watches its folder, because many editors replace the file. */
+/** Calls back when a file has changed or is gone. Watches the file's folder, because many editors replace the file. */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): () => void {
   let known: string | null = content;
   let timer: NodeJS.Timeout | undefined;

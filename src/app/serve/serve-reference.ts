@@ -30,7 +30,10 @@ export interface ServeOptions extends ReferenceOptions {
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/** Connections that must be possible: of clients that test concurrency limits, and for webhook deliveries. */
+/**
+ * Minimum number of connections that the server must be able to open, for webhook deliveries and for clients that test
+ * concurrency limits.
+ */
 const minConnections = 128;
 
 /** Starts the reference server with the agents of agent files. Later changes of the files change the agents, too. */

@@ -35,7 +35,7 @@ export interface JudgedVendor {
   readonly vendor: Vendor;
   /** The target of the run. `null` if the target could not be used, or if a saved report takes the place of the run. */
   readonly target: Target | null;
-  /** Whether there is no verdict because the harness itself failed. */
+  /** Whether the verdict is missing because the harness itself failed. */
   readonly isHarness: boolean;
   /** Why no load was sent although one was requested; otherwise `null`. */
   readonly noLoad: NotSentReason | null;
@@ -138,7 +138,7 @@ async function runVendor(
 /** Waits of a run that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 
-/** Returns the report folder of each vendor, by the vendor's name. No two are equal, even if two names are alike. */
+/** Returns the folder for the report of each vendor, by the vendor's name. Folders differ even if names are alike. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -199,7 +199,10 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-/** Returns the target of a vendor; `null` for a saved report, and a sentence if the target cannot be used. */
+/**
+ * Returns the target of a vendor. Returns `null` for a saved report, or a sentence that says why the target cannot be
+ * used.
+ */
 function readTarget(named: ListedVendor): Target | string | null {
   if (named.kind === "report") return null;
   try {

@@ -29,7 +29,7 @@ import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   readonly load: VendorsLoad | null;
-  /** Name of the vendor whose differences from each other one are listed; `null` for every pair. */
+  /** Name of the vendor that is compared with each other vendor; `null` to compare every pair. */
   readonly from: string | null;
   readonly folder: string;
 }
@@ -71,7 +71,7 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
 export const vendorsJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;
 
 export interface VendorsLoad {
-  /** Parameters of the load. `engine` must not be `in turns`, because only loads of the same engine can be compared. */
+  /** Parameters of the load. `engine` must not be `in turns`, because only loads by the same engine are comparable. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
   readonly planned: (outlook: LoadPreview) => void;

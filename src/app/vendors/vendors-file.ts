@@ -15,7 +15,10 @@ export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** Accepts any object as a target. A wrong one is reported in its vendor's column and does not stop the others. */
+/**
+ * Schema that accepts any object as a target. A wrong target is reported in its vendor's column, and does not stop the
+ * other vendors.
+ */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /**

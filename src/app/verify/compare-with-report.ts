@@ -35,9 +35,11 @@ import { runEndOf } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence } from "../load/judge-saved-load.ts";
 
 export interface ReportComparison {
-  /** A line of text for each contradiction between statement, report and evidence. */
+  /** The contradictions between statement, report and evidence, one line of text each. */
   readonly mismatches: readonly string[];
-  /** Sentences on how the evidence was judged again, and how the judgement of another version differs. */
+  /**
+   * Sentences that say how the evidence was judged again, and how this judgement differs from that of another version.
+   */
   readonly notes: readonly string[];
 }
 
@@ -124,7 +126,7 @@ function rejudgeReport(folder: string, report: Report, wordings: PossibleMessage
   return {
     report: kept.report,
     again: again(messages),
-    // Findings of must clauses that the report lists as not selected.
+    // Findings of must clauses that the user had not selected, according to the report.
     unselected: findings.filter(({ clause }) => kept.report.unselected.includes(clause)),
     mismatches: occasionMismatches(kept.report, kept.evidence),
   };

@@ -28,7 +28,7 @@ import { type Policy, policySchema } from "../../report/statement/policy-schema.
 /** A statement as a vendor published it, either plain or in a signed envelope. */
 export interface PublishedStatement {
   readonly statement: Statement;
-  /** The parts that only a signed statement has; `null` if it is not signed. */
+  /** The signature and the other parts that only a signed statement has; `null` for an unsigned one. */
   readonly seal: Seal | null;
 }
 

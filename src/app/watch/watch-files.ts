@@ -149,7 +149,7 @@ export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
 
-/** How often a line in the journal says that the receiver still listens. */
+/** How often the journal gets a line that says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
 /**
  * Longest normal gap between two lines of the journal. After a longer gap, the receiver counts as not listening: the

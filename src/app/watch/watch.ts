@@ -22,17 +22,20 @@ import {
 export interface WatchTimers {
   /** Returns the time now, in Unix milliseconds. */
   readonly now: () => number;
-  /** Calls `callback` at an interval. Returns a function that stops this. */
+  /** Calls `callback` at a regular interval. Returns a function that ends this. */
   readonly every: (ms: number, callback: () => void) => () => void;
 }
 
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's receiver, if it still listens; the watch closes it. `null` or absent: a new receiver is started. */
+  /**
+   * The webhook receiver of the run, if it still listens; the watch closes it. If `null` or absent, the watch starts a
+   * new receiver.
+   */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
-  /** Secrets to redact. A delivery may contain them. */
+  /** Secrets to redact in deliveries. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
@@ -61,7 +64,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/** Listens for webhook deliveries after a run, if a retry is due. Writes each delivery to the journal at once. */
+/** Listens for webhook deliveries after a run, if a retry is still due. Writes each delivery to the journal at once. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -106,7 +109,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Deliveries may have arrived between the end of the run and the start of the watch.
+  // Deliveries that arrived between the end of the run and the start of the watch are recorded now.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
@@ -152,7 +155,9 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 
 const isScheduleOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Returns a receiver's record in which attempts and delivery ids continue those of the deliveries so far. */
+/**
+ * Returns a receiver's record that continues the deliveries so far: it counts on from their attempts and delivery ids.
+ */
 function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);

@@ -7,7 +7,9 @@ const prefix = ".tmp-";
 /** Matches the names that {@link temporaryName} returns: a machine id, a process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
-/** Identifies this machine or container, within which process ids can be compared. Containers may share a host name. */
+/**
+ * Identifies this machine or container. Process ids can be compared only within it. Containers may share a host name.
+ */
 const machineId = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
 function processNamespace(): string {
@@ -77,5 +79,5 @@ export const slug = (name: string): string =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
 
-/** Formats an instant in UTC for the start of a file name: `2030-01-01T00-00-00-000Z`. Such names sort by time. */
+/** Formats a time in UTC for the start of a file name: `2030-01-01T00-00-00-000Z`. Such names sort by time. */
 export const timeInName = (instant: Date): string => instant.toISOString().replace(/[:.]/g, "-");

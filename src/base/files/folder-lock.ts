@@ -99,7 +99,7 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The lock file may stay: the next process sees in it that this process has ended.
+    // A lock file that cannot be removed does no harm: the next process reads from it that this process has ended.
   }
 }
 
@@ -122,7 +122,10 @@ function writeLock(descriptor: number, since: string): void {
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
 }
 
-/** Removes a stale lock file. Renames it and reads it again first: another process may have replaced it meanwhile. */
+/**
+ * Removes a stale lock file. First renames it and reads it again, because another process may have replaced it
+ * meanwhile.
+ */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
   const taken = join(folder, temporaryName());

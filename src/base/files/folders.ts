@@ -46,7 +46,8 @@ export function makeFolder(path: string, mode = 0o777): void {
 }
 
 /**
- * Checks that a file can be written, without changing it. Creates its folder, and removes old temporary files there.
+ * Checks that a file could be written, without changing it. Creates its folder if missing, and removes old temporary
+ * files there.
  *
  * @throws Node's own error
  */
@@ -58,7 +59,7 @@ export function checkWritable(file: string): void {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
-  // A pipe is not tested: opening and closing it would end it for its reader.
+  // Tests a file only if it is a regular file. Opening and closing a pipe would end it for its reader.
   if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
 }
 

@@ -20,12 +20,13 @@ import { descriptorOf, followLinks } from "./folders.ts";
 import { temporaryName } from "./file-names.ts";
 
 export interface ReplaceOptions {
-  /** Permissions of the file. Default: those of the file that is replaced, or those that the system gives. */
+  /** Permissions of the file. Default: those of the file that it replaces; for a new file, the system's default. */
   readonly mode?: number;
 }
 
 /**
- * Replaces a file in one step: the old file stays if anything fails. Writes pipes, devices and sockets directly.
+ * Replaces a file in one step, so that the old file stays if anything fails. Writes directly to pipes, devices and
+ * sockets.
  *
  * @throws Node's own error
  */
@@ -33,7 +34,7 @@ export function replaceFile(file: string, text: FileText, options: ReplaceOption
   stageFile(file, text, options).commit();
 }
 
-/** A text that was written into a temporary file, and must be either moved to its final name or removed. */
+/** A text that is in a temporary file. It must be either moved to its final name or removed. */
 export interface StagedFile {
   /** Renames the file to its final name. */
   readonly commit: () => void;
@@ -139,7 +140,7 @@ function moveDraft(draft: string, place: string): void {
   try {
     renameSync(draft, place);
   } catch (error) {
-    // EBUSY: a file that is mounted into a container by itself cannot be replaced, so its content is overwritten.
+    // A file that is mounted into a container cannot be replaced (EBUSY). So its content is overwritten.
     if (errorCodeOrText(error) !== "EBUSY") throw error;
     copyFileSync(draft, place);
   }

@@ -17,7 +17,9 @@ export interface ConnectionOptions {
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-/** Gives undici dispatchers for URLs. A dispatcher connects directly, or through the proxy that applies to the URL. */
+/**
+ * Returns undici dispatchers for URLs. A dispatcher connects directly, or through the proxy that applies to the URL.
+ */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
   /** Closes every connection at once. */
@@ -97,7 +99,10 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   };
 }
 
-/** Makes a connector of undici report each result, and add to later errors how many bytes were read before. */
+/**
+ * Wraps an undici connector: reports the result of each connection. Adds to a later error how many bytes had been read
+ * before.
+ */
 const reportConnectResult =
   (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
   (options, callback) =>

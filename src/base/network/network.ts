@@ -21,7 +21,10 @@ export interface NetworkFiles {
   readonly key: string | null;
 }
 
-/** `by address`: the proxy that environment variables name for a scheme, none for loopback. `always`: loopback, too. */
+/**
+ * The proxy for outgoing connections. `by address`: the one that environment variables name for the URL's scheme, but
+ * none for loopback. `always`: this one, even for loopback.
+ */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -29,7 +32,9 @@ export type ProxyChoice =
       readonly kind: "by address";
       readonly http: string | null;
       readonly https: string | null;
-      /** Entries of `NO_PROXY`: hosts, domains, `host:port`, addresses, ranges such as `10.0.0.0/8`, or `*`. */
+      /**
+       * Exceptions as in `NO_PROXY`: hosts, domains, `host:port`, IP addresses, ranges such as `10.0.0.0/8`, or `*`.
+       */
       readonly except: readonly string[];
     };
 

@@ -2,7 +2,7 @@ import { endOfString } from "../bounded-json.ts";
 import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue } from "./source-value.ts";
 
 /**
- * Parses a JSON text, and keeps the place of each value, which `JSON.parse` does not.
+ * Parses a JSON text, and keeps the offset of each value, which `JSON.parse` does not.
  *
  * @throws {SourceError}
  */

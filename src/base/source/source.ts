@@ -21,7 +21,9 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** Returns the place of a value or of its name; for a missing value, of the nearest value around it. */
+  /**
+   * Returns the line and column of a value or of its name. If the value is missing, uses the nearest value around it.
+   */
   readonly placeOf: (path: ValuePath) => Place;
 }
 
@@ -32,7 +34,7 @@ export interface SourceProblem {
   readonly place: Place;
 }
 
-/** Returns the notation by the extension of a file name; `null` for an unknown extension. */
+/** Returns the notation (JSON or YAML) for the extension of a file name; `null` for an unknown extension. */
 export function notationOf(fileName: string): Notation | null {
   if (/\.json$/i.test(fileName)) return "JSON";
   return /\.ya?ml$/i.test(fileName) ? "YAML" : null;

@@ -6,7 +6,7 @@ import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue 
 const maxValues = 100_000;
 
 /**
- * Parses YAML 1.2 (core schema: dates stay text), and keeps the place of each value.
+ * Parses YAML 1.2 (core schema, in which dates stay text), and keeps the offset of each value.
  *
  * @throws {SourceError}
  */

@@ -1,6 +1,6 @@
 /**
- * Returns a quantile: `share` (0 to 1) of the values lie below it. Interpolates (type 7 of Hyndman and Fan, as in k6, R
- * and NumPy). `NaN` without values.
+ * Returns a quantile: the value below which the fraction `share` (0 to 1) of the values lies. Interpolates like k6, R
+ * and NumPy (type 7 of Hyndman and Fan). `NaN` without values.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
@@ -17,7 +17,10 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
-/** The median absolute deviation, and the distance between the quartiles, of a normal distribution with deviation 1. */
+/**
+ * Two measures of a normal distribution with standard deviation 1: its median absolute deviation, and below its
+ * interquartile range.
+ */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;
 

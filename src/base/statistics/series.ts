@@ -58,7 +58,7 @@ function clearestOfRanks(
   return best.at < 0 ? null : best;
 }
 
-/** Returns the rank of each value, shifted so that the mean of all ranks is 0. Equal values share their mean rank. */
+/** Returns the rank of each value, minus the mean of all ranks. Equal values get the mean of their ranks. */
 function ranksOf(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
   const places = new Map<number, { first: number; count: number }>();
@@ -75,11 +75,11 @@ function ranksOf(values: readonly number[]): number[] {
 }
 
 export interface Segmentation {
-  /** Minimum number of values between two changes. */
+  /** Minimum number of values between two changes of level. */
   readonly minSegment: number;
   /** Maximum p-value of a change: the probability that chance alone causes a change this clear. */
   readonly maxPValue: number;
-  /** Number of times to shuffle the series, to estimate chance. The same seed shuffles in the same way. */
+  /** How many times the series is shuffled to estimate what chance does. The same seed shuffles in the same way. */
   readonly shuffles: number;
   readonly seed: number;
 }

@@ -31,14 +31,14 @@ function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** Approximates the probability of a rank sum of at least `sum`, for `n` values ranked among `m` others. */
+/** Returns the approximate probability of a rank sum of at least `sum`, for `n` values ranked among `m` others. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** Returns, by sum, the number of ways to choose `chosen` ranks that add up to the sum. */
+/** Returns the number of ways to choose `chosen` of the ranks, by the sum of the chosen ranks. */
 function countWays(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)

@@ -16,7 +16,7 @@ export type Identity =
   | { readonly kind: "known"; readonly key: ReferenceKey }
   | { readonly kind: "unauthenticated"; readonly cause: ErrorCause };
 
-/** The parts of a request that a key may restrict. */
+/** The properties of a request that decide whether a key may make it. */
 export interface AccessRequest {
   readonly endpoint: Endpoint;
   /** Id of the agent that the request names; `null` if it names none. */
@@ -37,7 +37,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-// Source: RFC 9110, sections 11.1 and 11.4: any letter case, and one or more blanks.
+// Matches `Bearer KEY`, in any letter case and with one or more blanks. Source: RFC 9110, sections 11.1 and 11.4.
 const bearerPattern = /^(bearer) +(\S+) *$/i;
 
 /** How far the timestamp of a signature may be before or after the server's clock. */
@@ -56,7 +56,7 @@ export function isSameSecret(one: string, other: string): boolean {
 /** The server's decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
 export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
-  /** Returns the secret text of a new key, given the default text such as `ah_free_4mJ9`. */
+  /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
   /** Returns `Bearer KEY` for a key outside the header `Authorization`, such as in a cookie; empty for none. */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
@@ -98,7 +98,7 @@ export const standardAuthentication = {
     (/^\d+$/.test(timestamp) &&
       Math.abs(nowMs / 1000 - Number(timestamp)) <= maxSignatureAgeSeconds &&
       isSameSecret(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
-  /** Returns the bytes that the signature covers. */
+  /** Returns the bytes over which the signature is computed. */
   signedBytes: ({ method, path, timestamp, body }: SignedRequest): Uint8Array =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
   /** Whether a missing or invalid key is reported before path, agent and body are checked. */

@@ -11,7 +11,7 @@ export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
 
-/** A batch, on which the server works after the response. Instants are Unix milliseconds. */
+/** A batch that the server processes after it has responded. Times are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
   /** Name of the account that submitted the batch. Only this account may read the operation. */

@@ -28,7 +28,7 @@ export interface AttemptInput {
 export interface DeliveryProgress {
   /** Number of attempts so far, at least 1. */
   readonly attemptCount: number;
-  /** When the first attempt began (`firstMs`) and the last one (`lastMs`). */
+  /** When the first attempt began, in Unix milliseconds. */
   readonly firstMs: number;
   readonly lastMs: number;
   /** Whether any attempt succeeded. */
@@ -96,7 +96,7 @@ export const standardDeliveries = {
   deliveryBytes: (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body), "utf8"),
   /** Returns the secret that signs the deliveries of a webhook or an alert; `null` if it has none. */
   signingSecret: ({ secret }: { readonly url: string; readonly secret: string | null }): string | null => secret,
-  /** Returns the value of the signature header; `null` leaves the header out. */
+  /** Returns the value of the signature header; `null` omits the header. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
   /** Returns the headers of a delivery, without those of the connection. `custom` are those of the webhook. */
@@ -112,7 +112,7 @@ export const standardDeliveries = {
   /** Returns the local IP address from which an attempt is sent; `null` for the system's choice. */
   deliverySource: (_facts: AttemptInput): string | null => null,
   deliveryFraming: (): "length" | "chunked" => "length",
-  /** Returns the name of the queue for a delivery. */
+  /** Returns the name of the queue in which a delivery waits for its turn. */
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,
   /** Milliseconds from sending a delivery until the head of the response must have arrived. */

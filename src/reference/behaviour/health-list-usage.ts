@@ -59,7 +59,7 @@ export const standardHealthListUsage = {
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),
   }),
-  /** Returns the error for a refused page or limit, or `null`. `_total` is the number of agents. */
+  /** Returns the error of a request with an invalid page or limit, or `null`. `_total` is the number of agents. */
   validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
   pageItems: (agents: readonly Agent[], { page, limit }: EffectivePage): readonly Agent[] =>
     agents.slice((page - 1) * limit, page * limit),

@@ -2,24 +2,24 @@ import type { Agent } from "../agents.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 
-/** A violation of a request's schema. */
+/** A violation of the schema of a request's body. */
 export interface SchemaViolation {
-  /** A keyword of JSON Schema, such as `required`. */
+  /** Keyword of the violated JSON Schema rule, such as `required`. */
   readonly rule: string;
-  /** The path of the invalid value, such as `/parameters/temperature`. */
+  /** Path of the invalid value in the body, such as `/parameters/temperature`. */
   readonly path: string;
   /** Name of the missing field, if `rule` is `required`; otherwise empty. */
   readonly missing: string;
   readonly message: string;
 }
 
-/** Tokens of one execution. A word counts as a token. */
+/** Number of tokens of one execution. Each word counts as a token. */
 export interface TokenUsage {
   readonly prompt: number;
   readonly completion: number;
 }
 
-/** Everything from which `invokeBody` makes the body of an invoke response. */
+/** The data from which `invokeBody` makes the body of an invoke response. */
 export interface InvokeInput {
   readonly agent: Agent;
   readonly text: string;

@@ -64,7 +64,7 @@ export const standardLimits = {
   ],
   retryAfterSeconds: ({ roomAtMs }: Refusal, nowMs: number): number =>
     Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)),
-  /** Charges the tokens of an execution to its account. */
+  /** Adds the tokens of an execution to those that the account has used. */
   chargeTokens: (account: Account, count: number, nowMs: number, _endpoint: Endpoint): void =>
     account.useTokens(count, nowMs),
   /** Returns the instant at which an exhausted token quota has tokens again. */

@@ -1,11 +1,11 @@
 import type { TokenUsage } from "./invoke.ts";
 
-/** The parameters that only streams have. */
+/** The parameters of a stream that an invoke does not have. */
 export interface StreamParameters {
   readonly resumeFromIndex: number;
-  /** Milliseconds between chunks; `null` if the client gives none. */
+  /** Requested milliseconds between chunks; `null` if the client requested no delay. */
   readonly delayMs: number | null;
-  /** Code points in a chunk; `null` if the client gives none. */
+  /** Requested number of code points in a chunk; `null` if the client requested none. */
   readonly chunkSize: number | null;
 }
 
@@ -18,7 +18,7 @@ export type StreamEnding =
       readonly retryAfterSeconds: number | null;
     };
 
-/** Everything from which `planSteps` makes the steps of a stream. */
+/** The data from which `planSteps` makes the steps of a stream. */
 export interface StreamInput {
   readonly sessionId: string;
   readonly chunks: readonly Chunk[];
@@ -47,7 +47,7 @@ export type StreamStep =
 
 export type EventStep = Extract<StreamStep, { kind: "start" | "chunk" | "done" | "error" }>;
 
-/** Bytes that go to the socket in one write. */
+/** Data that is written to the socket in one piece. */
 export type StreamBytes = string | Uint8Array;
 
 /** The server's decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */

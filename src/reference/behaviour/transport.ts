@@ -37,11 +37,13 @@ export const standardTransport = {
   /** Whether a request body of this `Content-Type` (empty if absent) is read as JSON. */
   acceptsContentType: (contentType: string, _endpoint: Endpoint): boolean =>
     /^application\/json\s*(;|$)/i.test(contentType),
-  /** Whether the server parses this text of a request body. */
+  /** Whether the server tries to parse a request body with this text. */
   acceptsBodyText: (_text: string): boolean => true,
   /** Returns the path that the server handles in place of the requested path. */
   servedPath: (path: string): string => path,
-  /** Returns the status of a successful response. `health` is the agent's health for a health report. */
+  /**
+   * Returns the status of a successful response. `_health` is the agent's health if the response is a health report.
+   */
   successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
   /** Whether this endpoint can respond in a media type that `Accept` allows. `Accept` is empty if absent. */
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,

@@ -8,7 +8,7 @@ import type { TokenUsage } from "./invoke.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** A stage of an execution, which webhooks can learn from an event. */
+/** A stage of an execution: the server can tell webhooks about it by an event. */
 export type ExecutionStage =
   | { readonly kind: "invoked" }
   | {
@@ -24,7 +24,7 @@ export type ExecutionStage =
 /** Everything from which `executionEventData` makes the data of an event. */
 export interface ExecutionEventInput {
   readonly requestId: string;
-  /** The body of the request. */
+  /** The body of the request that ran the agent. */
   readonly input: unknown;
   readonly endpoint: Endpoint;
   readonly stage: ExecutionStage;
@@ -103,7 +103,10 @@ export const standardWebhooks = {
   }),
   /** Returns the stages for which the server sends an event when an execution ends. */
   endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
-  /** Returns the type of the event for a stream whose client left before its end; `null` for no event. */
+  /**
+   * Returns the type of the event that is sent if the client of a stream disconnects before its end; `null` for no
+   * event.
+   */
   disconnectEvent: (): "agent.failed" | null => null,
 };
 
@@ -199,7 +202,7 @@ export const standardAlerts = {
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  /** Returns the window whose used requests an alert watches. */
+  /** Returns which window's used requests trigger usage alerts. */
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,

@@ -29,7 +29,7 @@ const acceptWrongKeys = (where: Endpoint): Override =>
 /** Matches an `Authorization` header of any scheme. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
-/** Accepts an unknown key as if it were the first known key that it resembles. */
+/** Treats an unknown key as the first known key that it resembles. */
 export const acceptSimilar =
   (resembles: (text: string, key: string, endpoint: Endpoint) => boolean): Override =>
   (base) => ({

@@ -26,7 +26,7 @@ function dataOf(bytes: Uint8Array): unknown {
   return isObject(value) && "data" in value ? value["data"] : value;
 }
 
-/** Signs deliveries with a changed secret. */
+/** Signs deliveries with a secret that `change` makes from the right one. */
 const changeSigningSecret = (change: (secret: string) => string | Uint8Array): Override =>
   replaceSignature((bytes, secret) => hmac(bytes, change(secret)).digest("hex"));
 

@@ -30,7 +30,8 @@ export function refuseBody(
 }
 
 /**
- * Responds 400 to requests of one endpoint with a certain parameter, or only with the values that `matches` selects.
+ * Responds with 400 to requests of one endpoint that have a certain parameter. `matches` selects the values of the
+ * parameter.
  */
 export function refuseParameter(endpoint: Endpoint, name: string, matches = (_value: unknown) => true): Override {
   return refuseBody(endpoint, `parameters.${name}`, ({ parameters }) => {

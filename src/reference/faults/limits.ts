@@ -74,7 +74,7 @@ export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   });
 }
 
-/** Adds limiters that all keys of a tier share. Headers describe them only after a refusal. */
+/** Adds limiters that all keys of a tier share. The headers report them only after they have refused a request. */
 const shareByTier =
   (create: (sizes: ReturnType<typeof windowsOf>) => readonly Limiter[]): Override =>
   (base) => {

@@ -27,7 +27,7 @@ const otherEndpoints: readonly Endpoint[] = [
 ];
 const isOtherEndpoint = ({ endpoint }: Pick<HeadInput, "endpoint">): boolean => otherEndpoints.includes(endpoint);
 
-/** Replaces the JSON body of matching responses by HTML. */
+/** Replaces the JSON body of matching responses by an HTML page. */
 const respondWithHtml = (matches: (input: HeadInput) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
 
@@ -113,7 +113,7 @@ const isDigits = (value: unknown): boolean => typeof value === "string" && /^\d+
 
 const isWord = (value: unknown): boolean => typeof value === "string" && /^[\w+/=]+$/.test(value);
 
-/** Changes the error code for an unknown agent on one endpoint, but only for the Enterprise key. */
+/** Changes the error code for an unknown agent on one endpoint, but only in responses to the Enterprise key. */
 const changeUnknownAgentCode = (on: Endpoint): Override =>
   withLast("permits", (last) =>
     overrideResult("errorCode")((code, cause, endpoint) =>
@@ -121,11 +121,11 @@ const changeUnknownAgentCode = (on: Endpoint): Override =>
     ),
   );
 
-/** Edits decisions about a wrong key, for requests of the second page of the list. */
+/** Whether an error is about a wrong key in a request for the second page of the list. */
 const isOnSecondPage = (path: string, cause: ErrorCause, endpoint: Endpoint): boolean =>
   cause === "wrong-key" && endpoint === "list" && /[?&]page=2/.test(path);
 
-/** Faults that only show in requests with several properties at once, such as one endpoint and one kind of key. */
+/** Faults that show only in requests with several properties at once, such as one endpoint and one kind of key. */
 const combinationFaults = faults("Errors / Error codes", {
   "key-in-cookie-let-in": fault("AUTH-2", "Usage takes the key from a cookie.").by(
     readKeyFromHeaders("usage", (name, value) => (name === "cookie" ? /api_key=([^;]+)/.exec(value)?.[1] : undefined)),

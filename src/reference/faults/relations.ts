@@ -5,7 +5,7 @@ import { fixedWindow, windowsOf } from "../limits/windows.ts";
 import { always, fault, faults, overrideByCount, overrideJson, overrideResult, type Override } from "../patch.ts";
 import { stopRetriesAfter } from "./delivery-policy.ts";
 
-// The faults of this file show in no single message: two messages of a run contradict each other.
+// The faults of this file make two messages of a run contradict each other. Each message is correct by itself.
 
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");

@@ -36,8 +36,8 @@ const serviceFaults = faults("What the service does", {
   "usage-not-below-v1": fault(["SVC-3", "USE-1"], "Usage is served below `/v2` only.").by(
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
-      // A run that reads `/v2/usage` does not know that the read is counted, too. An alert may therefore come one
-      // request before the run expects it.
+      // A run that reads `/v2/usage` does not expect this request to count. So an alert may come one request earlier
+      // than expected.
     }),
     ["ALR-3"],
   ),

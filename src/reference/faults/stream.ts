@@ -14,7 +14,6 @@ import {
 } from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
-/** Edits the steps of a stream. */
 const editSteps = overrideResult("planSteps");
 
 const isEnd = (step: StreamStep) => step.kind === "done" || step.kind === "error";

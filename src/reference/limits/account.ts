@@ -5,7 +5,7 @@ export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | 
 
 export interface Refusal {
   readonly kind: LimitKind;
-  /** The window that the headers report. */
+  /** The rate-limit window that the headers report. */
   readonly window: WindowStatus;
   /** When the next request has room. */
   readonly roomAtMs: number;
@@ -13,18 +13,18 @@ export interface Refusal {
 
 /** The limits that all accounts of a tier share. */
 export interface AccountLimits {
-  /** Greatest number of concurrent requests. */
+  /** Maximum number of concurrent requests. */
   readonly maxConcurrent: number;
   readonly tokensPerMonth: number;
 }
 
-/** Tokens used in a month, and their limit. */
+/** Number of tokens used in a month, and the limit of the month. */
 export interface TokenCount {
   readonly used: number;
   readonly limit: number;
 }
 
-/** The usage of one key. Instants are Unix milliseconds. */
+/** The usage of one key. Times are Unix milliseconds. */
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
@@ -39,7 +39,7 @@ export interface Account {
   useTokens(count: number, nowMs: number): void;
 }
 
-/** A month in UTC. */
+/** A calendar month in UTC. */
 interface CalendarMonth {
   /** Consecutive months have consecutive numbers. */
   readonly number: number;

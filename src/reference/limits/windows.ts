@@ -22,10 +22,10 @@ export interface Limiter {
   /** Whether one more request has room. */
   hasRoom(nowMs: number): boolean;
   count(nowMs: number): void;
-  /** Undoes the count of a request at `countedAtMs`. */
+  /** Undoes the counting of a request that was counted at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
   status(nowMs: number): WindowStatus;
-  /** Returns the first instant with room for one more request, if no other request is counted until then. */
+  /** Returns the earliest time with room for one more request, if no request is counted until then. */
   roomAtMs(nowMs: number): number;
 }
 
@@ -33,11 +33,14 @@ export interface WindowSize {
   readonly window: WindowName;
   readonly limit: number;
   readonly windowMs: number;
-  /** The limit in the headers, if it differs from `limit`. */
+  /** The limit that the headers report, if it differs from `limit`. */
   readonly advertisedLimit?: number;
 }
 
-/** Returns the sizes of a tier's hour and minute. All keys of the tier share the two objects. */
+/**
+ * Returns the sizes of a tier's hour and minute window. All keys of the tier share the same two objects, which saves
+ * memory.
+ */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -107,7 +110,7 @@ class FixedWindow implements Limiter {
   }
 }
 
-/** Creates a limiter whose windows begin at whole multiples of their length, for all keys alike. */
+/** Creates a limiter whose windows begin at multiples of their length, and so at the same time for all keys. */
 export const fixedWindow = (size: WindowSize): FixedWindow => new FixedWindow(size);
 
 /** Creates a limiter whose windows begin with the first request after the end of the last window. */
@@ -179,8 +182,8 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
 }
 
 /**
- * Creates a limiter that estimates a rolling window from two fixed windows. The earlier count is weighted by the part
- * of its window that lies within the last `windowMs`.
+ * Creates a limiter that estimates a rolling window from two fixed windows. The count of the earlier window is weighted
+ * by how much of that window lies within the last `windowMs`.
  */
 export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;
@@ -233,7 +236,7 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/** Hides a limiter from the headers until it refuses a request: until then, it reports unlimited requests. */
+/** Wraps a limiter so that its status shows unlimited requests until it refuses one. */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

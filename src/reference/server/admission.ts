@@ -9,7 +9,7 @@ import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";
 
-/** A request before its body is read. */
+/** A request whose body has not been read yet. */
 export interface IncomingRequest {
   readonly endpoint: Endpoint;
   readonly authorization: string;
@@ -173,7 +173,7 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
 
 interface Admission {
   readonly counted?: boolean;
-  /** Whether the request took a slot for concurrent requests. */
+  /** Whether the request counts as a concurrent request. */
   readonly slot?: boolean;
   /** The window that the rate-limit headers of a refused request report. */
   readonly advertised?: WindowStatus;

@@ -48,7 +48,7 @@ const executionBody = (properties: object) =>
     ["query"],
   );
 
-/** A page number in a URL. Numbers outside these bounds would lose digits when they are parsed. */
+/** Schema of a page number in a URL. Numbers outside these bounds would lose digits when parsed. */
 const pageNumber = { ...integerSchema, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 const tokenUsage = optionalObjectSchema(
@@ -208,8 +208,8 @@ const operation = objectSchema(
 );
 
 /**
- * Schemas of operations that the document shows only in part. The function `validateBatch`, not a schema, validates the
- * body of a batch.
+ * Schemas of operations that the document shows only in part. The body of a batch is validated by `validateBatch`
+ * instead of a schema.
  */
 export const operationSchemas = {
   describe: {

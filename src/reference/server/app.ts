@@ -114,7 +114,7 @@ function troubleAsPlanned(
   const planned = state.trouble.take(endpoint, agentIdOf(request.params));
   if (planned === null) return proceed();
   if (planned.kind === "delay") {
-    // In real time: the client waits in real time, too, and a virtual clock would stand still.
+    // Waits in real time. The client does so, too, and a virtual clock would not move.
     const timer = setTimeout(proceed, planned.seconds * 1000);
     reply.raw.once("close", () => clearTimeout(timer));
     return undefined;
@@ -160,7 +160,7 @@ function openContext(
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
-  // Most requests come without a proxy: the address of the socket is the client's.
+  // Without proxy headers, as in most requests, the socket's address is the client's.
   if (headers.forwarded === undefined && headers["x-forwarded-for"] === undefined)
     return normalizeAddress(socket.remoteAddress ?? "");
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");

@@ -78,7 +78,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns an error if the month's tokens are used up: the only limit that applies to the entries of a batch. */
+/** Returns an error if the month's tokens are used up. The entries of a batch have no other limit. */
 function quotaError({ account, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return state.behaviour.needsTokens("batch") && used >= limit

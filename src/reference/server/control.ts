@@ -21,7 +21,9 @@ import { readTrouble } from "./trouble.ts";
  */
 export const controlTokenHeader = "X-Control-Token";
 
-/** Returns the error of a control request without the right token, or `null`. Without a token, all are accepted. */
+/**
+ * Returns the error of a control request without the right token, or `null`. If no token is set, accepts every request.
+ */
 export function validateControlToken(
   endpoint: Endpoint,
   headers: IncomingHttpHeaders,
@@ -34,7 +36,7 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/** Adds the control routes. `/control` and `/clock` are older names of three calls of the test control. */
+/** Adds the routes of the test control. `/control` and `/clock` are older names of three of its calls. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   for (const prefix of ["/control", testControlPath]) {
     const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
@@ -50,7 +52,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
 
 /** Returns when each key was last used, by the key's name. Uses before the last start of the server do not count. */
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
-  // The name of an account is the text of its key.
+  // Accounts are named by the text of their key.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);
     return ms === undefined ? null : new Date(ms).toISOString();
@@ -130,7 +132,7 @@ export const testControlOffError = (state: ServerState, request: FastifyRequest)
     ? apiError("unknown-path", "This path is not defined.")
     : null;
 
-/** Whether a request is for a path of the test control, which may exist or not. */
+/** Whether the path of a request belongs to the test control, even if the test control has no such path. */
 const isControlPath = ({ url }: FastifyRequest): boolean => /^\/test-control(?:[/?]|$)/.test(url);
 
 /** Adds the calls of the test control that have no older name. */
@@ -179,7 +181,7 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
   return ok({ name, key, tier });
 }
 
-/** The fields of a request for a key: the test of a value, and the reason for an error. */
+/** For each field of a request for a key: the test of its value, and the reason for the error. */
 const traitRules = {
   scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
   agents: { isRight: isTextList, reason: "must be a list of strings" },

@@ -28,7 +28,7 @@ export function deploy({ agents, outbox, clock }: ServerState, change: Deploymen
   return agent;
 }
 
-/** Creates an agent that echoes its query. */
+/** Creates an agent that responds with its query. */
 function newAgent(id: string, nowMs: number): Agent | null {
   const [echo] = referenceAgents;
   if (echo === undefined) return null;
@@ -44,7 +44,7 @@ function withChange(agent: Agent | null, change: DeploymentChange): Agent | null
     : agent;
 }
 
-/** Increments the number at the end of a version. Appends `.1` to a version that ends in no number. */
+/** Increments the number at the end of a version. If a version does not end in a number, appends `.1`. */
 function incrementVersion(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
 }

@@ -6,7 +6,7 @@ import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
 import { addTurn } from "./state.ts";
 
-/** The parameters of an invoke or a stream, from a valid body. */
+/** The parameters of an invoke or stream request whose body is valid. */
 export interface ExecutionRequest {
   readonly query: string;
   readonly session: string | null;
@@ -31,7 +31,7 @@ export interface Execution {
 /** A request to run an agent, before validation. */
 export interface IncomingExecution {
   readonly agentId: string;
-  /** Tag of the requested entrypoint; `null` if the request names none. */
+  /** Tag of the entrypoint that the request names; `null` if it names none. */
   readonly tag: string | null;
   readonly body: unknown;
   readonly violations: readonly SchemaViolation[];
@@ -55,7 +55,10 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
   );
 }
 
-/** Finds the entrypoint with a tag; without a tag, the first that streams, or the first that does not. */
+/**
+ * Finds the entrypoint with this tag. Without a tag, returns the first that streams or the first that does not,
+ * depending on `streams`.
+ */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -119,7 +122,7 @@ function nonNegativeInteger(value: unknown): number | null {
 /** Sends the webhook events of one execution, such as `agent.completed`. */
 export interface ExecutionEvents {
   readonly requestId: string;
-  /** Sends the event of the execution's end. */
+  /** Sends the event about how the execution ended. */
   ended(execution: Execution): void;
   /**
    * Sends the event for a client that disconnected before the end of the response, if the behaviour defines such an

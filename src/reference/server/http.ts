@@ -74,7 +74,7 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   });
 }
 
-/** An API error that is thrown inside Fastify. {@link apiErrorOf} takes it out again. */
+/** An API error that is thrown inside Fastify. {@link apiErrorOf} unwraps it. */
 class ThrownApiError extends Error {
   readonly apiError: ApiError;
 

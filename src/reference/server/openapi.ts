@@ -18,7 +18,7 @@ export function objectSchema(properties: object, required: readonly string[] = O
   return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** Makes the properties of these names, which all have one schema. */
+/** Makes properties with these names that all have the same schema. */
 export const fieldsWith = (schema: object, ...names: readonly string[]): Record<string, object> =>
   Object.fromEntries(names.map((name) => [name, schema]));
 
@@ -59,7 +59,8 @@ const rateLimitHeaders = Object.fromEntries(
 );
 
 /**
- * Makes the schemas of an endpoint's responses: the success with `status`, the given errors, and the errors about keys.
+ * Makes the schemas of an endpoint's responses: the successful one with `status`, the given errors, and the errors
+ * about keys.
  */
 export function responseSchemas(
   description: string,

@@ -117,7 +117,7 @@ declare module "fastify" {
   }
 }
 
-/** Sends a result without Fastify's own serialization, so that the functions of `Behaviour` decide about every byte. */
+/** Sends a result without Fastify's serialization, so that the functions of `Behaviour` decide about every byte. */
 export function sendResult(request: FastifyRequest, reply: FastifyReply, result: RouteResult): void {
   const { requestContext: context } = request;
   reply.hijack();

@@ -22,21 +22,21 @@ export interface ServerState {
   readonly startedMs: number;
   /** Identifies this start of the server. */
   readonly startId: string;
-  /** The agents by id. Deployments change them. */
+  /** The agents by id. Deployments add, change and remove agents. */
   readonly agents: Map<string, Agent>;
   /** The asynchronous operations, by id. */
   readonly operations: Map<string, AsyncOperation>;
-  /** Token of control requests; `null` if they need none. */
+  /** Token that requests to the test control need; `null` if they need none. */
   readonly controlToken: string | null;
   /** Host names, in lower case, under which the test control is on; on loopback, it is on without one. */
   readonly controlHosts: readonly string[];
-  /** Failures that a call of the test control has asked for. */
+  /** The plan that makes requests fail, set by a call of the test control. */
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;
   /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
   readonly alerts: AlertRegistry;
-  /** The last turn of each conversation, by the conversation's name. */
+  /** For each conversation, its last turn, by the name of the conversation. */
   readonly conversations: Map<string, { readonly turn: number; readonly query: string }>;
   /** Time of each agent's last request, by the agent's id. */
   readonly lastRequestMs: Map<string, number>;
@@ -60,7 +60,7 @@ export interface ServerSetup extends Pick<
   readonly trustedProxies: readonly string[];
 }
 
-/** Greatest number of addresses with an account, of conversations, and of operations that a server keeps. */
+/** Maximum number that a server keeps of each: addresses with an account, conversations, operations. */
 const maxKept = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {

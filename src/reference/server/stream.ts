@@ -172,11 +172,11 @@ export interface ChunkWriter {
 }
 
 /**
- * Creates a writer that frames chunks itself. Node writes a chunk in four parts (length, line end, bytes, line end),
- * which costs more than the event in the chunk. Source: RFC 9112, section 7.1 (chunked transfer coding).
+ * Creates a writer that writes the frame of HTTP chunks itself. Node would write each chunk in four parts, which costs
+ * more than making the event. Source: RFC 9112, section 7.1 (chunked transfer coding).
  */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
-  // An HTTP/1.0 body has no chunks: it ends with the connection.
+  // HTTP/1.0 has no chunked encoding. There, the end of the connection ends the body.
   const { chunkedEncoding: isChunked } = response;
   response.chunkedEncoding = false;
   let isOpen = false;

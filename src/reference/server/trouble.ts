@@ -12,11 +12,11 @@ export interface PlannedTrouble {
   readonly seconds: number;
   /** How many requests fail or wait before the plan ends. */
   readonly requests: number;
-  /** The only agent whose requests meet the trouble; `null` for all agents. */
+  /** The only agent whose requests fail or wait; `null` for all agents. */
   readonly agentId: string | null;
 }
 
-/** Decides which requests fail or wait as planned. */
+/** Decides which requests fail or wait, according to a plan. */
 export interface Trouble {
   /** Replaces the current plan. */
   plan(planned: PlannedTrouble): void;

@@ -126,7 +126,7 @@ const wireVariants = variants("Endpoints / Common request rules", {
 
 const envelopeMetadata = { execution_time: 0.25, tokens_used: 0 };
 
-/** Wraps a body in the document's generic envelope, as `data.result`. */
+/** Wraps a body in the document's generic envelope: the body becomes `data.result`. */
 export const wrapAsResult = (value: unknown) => ({
   status: "success",
   data: { result: value, metadata: envelopeMetadata },

@@ -103,7 +103,8 @@ export const privateNetworks = addressSet([
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
-  // Reserved for documentation (RFC 5737), as are 198.51.100.0/24, 203.0.113.0/24 and the two IPv6 networks below.
+  // Networks reserved for documentation (RFC 5737): this one, 198.51.100.0/24, 203.0.113.0/24, and the two IPv6
+  // networks below.
   "192.0.2.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
@@ -138,7 +139,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Returns an address, and also the IPv4 address that an IPv6 address may embed. */
+/** Returns an IP address and, if it is an IPv6 address that embeds an IPv4 address, that one as well. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];
@@ -150,7 +151,7 @@ export function equivalentAddresses(address: string): readonly string[] {
   // 6to4 (RFC 3056, section 2): the IPv4 address follows the prefix.
   if (groups[0] === 0x2002) return [plain, toDottedIpv4(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
-  // `::` and `::1` have the prefix of IPv4-compatible addresses, but embed no IPv4 address.
+  // `::` and `::1` have the prefix of IPv4-compatible addresses, but they do not embed an IPv4 address.
   const carries = Object.values(prefixes).includes(head) && !(head === prefixes.compatible && high === 0 && low <= 1);
   return carries ? [plain, toDottedIpv4(high, low)] : [plain];
 }

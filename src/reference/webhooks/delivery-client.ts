@@ -18,7 +18,7 @@ export interface DeliveryRequest {
   readonly awaitsBody: boolean;
   /** Whether the client follows one redirect, with a GET. */
   readonly followsRedirects: boolean;
-  /** Whether a response may count as success, given the names of its headers in lower case. */
+  /** Whether a response with these header names may count as success. The names are in lower case. */
   readonly acceptsResponse: (headerNames: readonly string[]) => boolean;
 }
 
@@ -35,9 +35,9 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** The largest response body that is read to its end. Reading a body frees its connection for another request. */
+/** Maximum size of a response body that is read to its end. A connection can be reused only after the body is read. */
 const maxReadBodyBytes = 65_536;
-/** How long reading a body may take, on the server's clock. */
+/** Maximum time for reading a response body, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
 /** Maximum time for opening a connection, in real milliseconds. An abort does not stop the opening. */

@@ -16,12 +16,12 @@ import {
 } from "./store.ts";
 import { destinationOf, type RegisteredWebhook, type WebhookRegistry } from "./webhook-registry.ts";
 
-/** All deliveries and the results of their attempts. The registry sends nothing. */
+/** Stores all deliveries and the results of their attempts. Sends nothing itself. */
 export interface DeliveryRegistry {
-  /** Adds a delivery for each webhook that gets the event. */
+  /** Stores a new delivery of the event for each webhook that selects it. */
   addEvent(event: HostingEvent): readonly Delivery[];
   addNotice(to: DeliveryDestination, body: unknown): readonly Delivery[];
-  /** Returns the deliveries that will be attempted again. */
+  /** Returns the deliveries that have a further attempt to come. */
   pending(): readonly Delivery[];
   find(number: number): Delivery | undefined;
   /** Adds an ended attempt, and returns the new state of its delivery. */
@@ -158,7 +158,9 @@ function withoutContent(message: DeliveryMessage): DeliveryMessage {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }
 
-/** Returns the totals of a webhook after an attempt that took one of its deliveries from `before` to `after`. */
+/**
+ * Returns the totals of a webhook after an attempt. The attempt changed one of its deliveries from `before` to `after`.
+ */
 export function totalsAfterAttempt(
   tally: DeliveryTotals,
   before: Delivery,

@@ -4,7 +4,9 @@ import type * as Sqlite from "node:sqlite";
 import { makeFolder } from "../../base/files/folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
-/** Thrown if a data folder cannot keep the state. The message is for the user who named the folder. */
+/**
+ * The error for a data folder that cannot keep the server's state. Its message addresses the user who named the folder.
+ */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }
@@ -139,7 +141,7 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   };
 }
 
-/** Runs a write as a transaction: completely or not at all. */
+/** Runs a write as a database transaction, so that it takes effect completely or not at all. */
 function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   database.exec("BEGIN");
   try {

@@ -167,7 +167,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   };
 }
 
-/** Requests that wait for a receiver's response. A virtual clock waits for them, for a limited time. */
+/** Delivery requests that have no response yet. A virtual clock waits for them, for a limited time. */
 export interface InFlightRequests {
   /** Registers a request that is being sent. Returns a function that the caller calls when the request has ended. */
   begin(budget: WaitBudget): () => void;
@@ -191,7 +191,7 @@ const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** Turns of the event loop that pass between the arrival of a response and its reading. */
+/** Number of event-loop turns between the arrival of a response and the moment at which it has been read. */
 const turnsToRead = 4;
 
 export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {

@@ -21,7 +21,7 @@ export type * from "./store.ts";
 export interface Outbox {
   /** Adds a webhook. A webhook of a configuration file is not added twice. */
   add(webhook: NewWebhook): Webhook;
-  /** Stops sending new events to a webhook. Pending deliveries are still sent. */
+  /** Sends no events to a webhook any more. Pending deliveries are still sent. */
   retire(id: string): void;
   find(id: string): Webhook | undefined;
   /** All active webhooks, in order of creation. */
@@ -49,7 +49,7 @@ export interface Outbox {
   close(): Promise<void>;
 }
 
-/** Everything that an outbox uses. */
+/** The parts of the server that an outbox needs. */
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;

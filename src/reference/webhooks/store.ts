@@ -4,8 +4,8 @@ import type { WebhookEvent } from "../../spec/events.ts";
 export const fileOwner = "file";
 
 /**
- * A receiver and the events that it gets. Source: Endpoints, "6. Create a webhook"; Resources, "Webhook endpoint
- * config".
+ * A new webhook: the URL of its receiver, and the events that it gets. Source: Endpoints, "6. Create a webhook";
+ * Resources, "Webhook endpoint config".
  */
 export interface NewWebhook {
   readonly url: string;
@@ -32,7 +32,7 @@ export interface Webhook extends NewWebhook {
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
-  /** `null` if the agent has no deployment. */
+  /** Id of the agent's deployment; `null` if the agent has none. */
   readonly deploymentId: string | null;
   /** Content of the event: any JSON value, depending on the type. */
   readonly data: unknown;
@@ -58,12 +58,12 @@ export interface DeliveryRecord {
   readonly type: string;
   readonly state: DeliveryState;
   readonly attempts: readonly DeliveryAttempt[];
-  /** When the next attempt is due, possibly in the past; `null` for none. */
+  /** When the next attempt is due, which may be in the past; `null` if there will be none. */
   readonly nextAttemptMs: number | null;
   readonly createdMs: number;
 }
 
-/** Counts of a webhook's deliveries. Source: Resources, "Webhook metrics". */
+/** Statistics of a webhook's deliveries. Source: Resources, "Webhook metrics". */
 export interface WebhookMetrics {
   /** Number of deliveries that have ended: delivered or failed. */
   readonly totalDeliveries: number;
@@ -130,7 +130,10 @@ export interface StoredWebhook {
   readonly totals: DeliveryTotals;
 }
 
-/** The highest numbers of webhooks, messages and deliveries so far, so that no number is used twice. */
+/**
+ * The highest numbers of webhooks, messages and deliveries so far. New numbers begin above them, so that none is used
+ * twice.
+ */
 export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
@@ -156,7 +159,7 @@ export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
 /** Stores JSON values that are neither webhooks nor deliveries, such as usage alerts, by kind and id. */
 export interface RecordStore {
   put(kind: string, id: string, value: unknown): void;
-  /** Returns the values of a kind, in order of their first `put`. */
+  /** Returns the stored values of a kind, in the order in which they were first stored. */
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
@@ -166,7 +169,7 @@ export interface Store extends RecordStore {
   putWebhook(number: number, webhook: StoredWebhook): void;
   /** Adds new deliveries. */
   addDeliveries(deliveries: readonly Delivery[]): void;
-  /** Replaces a delivery after an attempt has ended, and the totals of its webhook. */
+  /** Stores the new state of a delivery after an attempt, and the new totals of its webhook. */
   endAttempt(delivery: Delivery, totals: DeliveryTotals): void;
   dropDelivery(number: number): void;
   close(): void;

@@ -3,11 +3,11 @@ import type { ClauseId } from "../../spec/clauses.ts";
 /** A change of the example client in its language, which makes it wrong or unusual. */
 export interface ClientChange {
   readonly name: string;
-  /** The clause that the change breaks; `null` for a legal client. */
+  /** Id of the clause that the change breaks; `null` for a legal client. */
   readonly breaks: ClauseId | null;
-  /** Whether the change shows only in a run that makes trouble (429, 5xx, resets). */
+  /** Whether the change shows only in a run in which the server injects errors (429, 5xx, connection resets). */
   readonly needsTrouble: boolean;
-  /** Texts in the source of the example, each with its replacement. */
+  /** The replacements that make the change in the source of the example client. */
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 

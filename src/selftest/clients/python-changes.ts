@@ -14,11 +14,14 @@ const post = (path: string, content: string, headers = jsonHeaders): string =>
   `post(f"{BASE_URL}${path}", content=${content}, headers=${headers})`;
 const invoke = "/agents/{AGENT}/invoke";
 
-/** Makes a client that sends one more signed request. `change` is Python code that replaces some of its headers. */
+/**
+ * Makes a client that sends an additional signed request. `change` is Python code that replaces some of the request's
+ * headers.
+ */
 const wrongSignature = (name: string, breaks: ClauseId, change: string): ClientChange =>
   extraRequest(name, breaks, get("/usage", `{**headers("GET", "/v1/usage", b"", "application/json"), ${change}}`));
 
-/** Clients with a mistake in a single request. */
+/** Clients with one wrong request. */
 const requestMistakes: readonly ClientChange[] = [
   extraRequest("the version segment twice", "CLI-1", get("/v1/usage", `{${ownHeaders}}`)),
   extraRequest("a request without a key", "CLI-2", get("/usage", '{"Accept": "application/json"}')),
@@ -79,7 +82,7 @@ const afterDone = "                response.close()\n                return text
 const loop = "for name, data in events(response):";
 const broken = 'raise AgentError(f"the connection broke: {error}") from error';
 
-/** Clients with a mistake that only a run with trouble shows. */
+/** Clients with a mistake that shows only in a run with injected errors. */
 const reactionMistakes: readonly ClientChange[] = [
   wrongReaction("a wait of its own after a 429", "CLI-12", [wait429, "time.sleep(0.2)"]),
   wrongReaction("half the wait after a 429", "CLI-12", [wait429, "time.sleep(retry_after(response) / 2)"]),
@@ -116,7 +119,7 @@ export const pythonMistakes: readonly ClientChange[] = [...requestMistakes, ...r
 
 const main = "    for step in steps:\n        try:\n            step()\n";
 
-/** Unusual clients that must pass. */
+/** Clients that are unusual but legal, and so must pass. */
 export const legalPythonClients: readonly ClientChange[] = [
   legalClient(
     "header names in lower case",

@@ -18,7 +18,7 @@ export interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
-  /** The clauses, or requirements of load such as `load/slow-refusals`, that the load must find broken. */
+  /** Names of the clauses that the load must find broken, or of other requirements such as `load/slow-refusals`. */
   readonly finds: readonly string[];
   /** Clauses that the load may find broken as well. */
   readonly mayFind?: readonly string[];
@@ -76,7 +76,7 @@ export interface LoadFaultTrial {
   readonly mayFind: readonly string[];
 }
 
-/** A clause, or another requirement such as `load/slow-refusals`, that a load found broken. */
+/** A clause that a load found broken, or another requirement such as `load/slow-refusals`. */
 interface BrokenClaim {
   readonly claim: string;
   readonly expected: string;
@@ -135,7 +135,7 @@ export async function installedEngines(): Promise<EngineName[]> {
   }
 }
 
-/** Number of loads to run at once, of the scenarios that wait more than they compute. */
+/** Maximum number of loads that run at the same time. They are loads of scenarios that mostly wait. */
 const maxConcurrentTrials = 4;
 
 /**
@@ -162,10 +162,15 @@ export async function runLoadFaults(
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
-/** Maximum number of loads that a trial may send. A race does not show in every load, least on a busy machine. */
+/**
+ * Maximum number of loads that a trial may send. A race does not show in every load, and shows least on a busy machine.
+ */
 const maxLoads = 6;
 
-/** Runs a trial. Repeats it while the load proves nothing or the fault does not show. Any finding ends the trial. */
+/**
+ * Runs a trial, and repeats it up to 6 times while it has no finding: the result may be invalid, or the fault may show
+ * only sometimes.
+ */
 async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {
     const result = await runTrial(trial, openEnvironment);
@@ -189,7 +194,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Sends one load and judges it, without a limit on requests and without reports of progress. */
+/** Sends one load and judges it. There is no maximum number of requests, and no progress is reported. */
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],

@@ -8,8 +8,8 @@ import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, 
 import { replaceEvidence } from "../mutants/replace-evidence.ts";
 
 /**
- * Makes recorded evidence look as if the server did one thing differently. Each function returns its argument unchanged
- * if the difference does not affect it.
+ * Changes recorded evidence as if the server behaved differently in one respect. Each function returns its argument
+ * unchanged if it is not affected.
  */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
@@ -78,7 +78,7 @@ export const replaceContentType = (type: string): Edit =>
 /** Removes the rate-limit headers. */
 export const removeRateHeaders: Edit = editHeaders((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
-/** Writes header names in lower case, and headers in reverse order. */
+/** Writes header names in lower case, and reverses the order of headers. */
 export const respellHeaders: Edit = editHeaders((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );
@@ -111,13 +111,13 @@ export const isResponseOf =
   (exchange: Exchange): boolean =>
     endpointOf(exchange) === name && (statuses.length === 0 || hasStatus(...statuses)(exchange));
 
-/** Returns a test for exchanges: whether the body of the request contains a text. */
+/** Returns a test whether an exchange's request body contains a text. */
 export const bodyContains =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.body.kind === "text" && request.body.text.includes(part);
 
-/** Returns a test for exchanges: whether the URL of the request contains a text. */
+/** Returns a test whether an exchange's URL contains a text. */
 export const urlContains =
   (part: string) =>
   ({ request }: Exchange): boolean =>

@@ -69,7 +69,7 @@ export function reducedRun(run: CleanRun): CleanRun {
   return { ...run, results, exchanges: run.exchanges.filter(({ id }) => kept.has(id)) };
 }
 
-/** Names of probes of the stage `review`, which read the exchanges of the whole run. */
+/** Names of the probes of stage `review`. They read the exchanges of the whole run. */
 const wholeRunProbes: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) =>
     checks.flatMap(({ on }) =>

@@ -7,7 +7,10 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Returns a copy of an exchange with changes to its response. A new object, because caches use its identity. */
+/**
+ * Returns a new exchange with changes to the response. Caches recognize exchanges by identity, so the old object stays
+ * as it is.
+ */
 export const withResponse = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
@@ -90,13 +93,13 @@ export interface JsonStyle {
   readonly hasFractions: boolean;
   /** Whether all characters except ASCII letters and digits are written as `\u` escapes, such as `\u00e9`. */
   readonly isEscaped: boolean;
-  /** Whether blanks, tabs and line ends are added wherever JSON allows them. */
+  /** Whether blanks, tabs and line feeds are added wherever JSON allows them. */
   readonly isSpaced: boolean;
 }
 
 export const plainJson: JsonStyle = { isReversed: false, hasFractions: false, isEscaped: false, isSpaced: false };
 
-/** Styles of the same JSON value, each by its description. */
+/** Styles in which the same JSON value can be written, by their descriptions. */
 export const otherJsonStyles: Readonly<Record<string, JsonStyle>> = {
   "keys in another order": { ...plainJson, isReversed: true },
   "integers as `1.0`": { ...plainJson, hasFractions: true },

@@ -25,9 +25,9 @@ export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
   readonly status: MutantStatus;
-  /** Texts of the checks whose outcome has changed. Empty if the mutant has the expected status. */
+  /** Texts of the checks whose outcome has changed; empty if the mutant has the expected status. */
   readonly changes: readonly string[];
-  /** For an illegal mutant: red clauses that do not cover its change. */
+  /** For an illegal mutant: clauses that turned red although they do not forbid its change. */
   readonly alsoRed: readonly string[];
   /** Whether every check that reads the changed evidence judged the mutant, not only those of covering clauses. */
   readonly isWhole: boolean;
@@ -66,8 +66,8 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
 }
 
 /**
- * Judges a mutant by the checks that read the changed evidence. Without `isWhole`, the checks of clauses that cover the
- * change come first, and suffice if one of them turns red.
+ * Judges a mutant by the checks that read the changed evidence. Unless `isWhole`, judges first by the checks of the
+ * clauses that forbid the change. If one of them turns red, runs no other.
  */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());

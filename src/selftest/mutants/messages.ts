@@ -89,7 +89,7 @@ function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** Returns the data of a stream's events: of each event name, the first and the last event. */
+/** Returns the data of a stream's events. Of several events with the same name, takes only the first and the last. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {

@@ -97,7 +97,9 @@ const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/
 const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
   key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
-/** Describes a request by its query parameters and by the names of the fields in its body and in `parameters`. */
+/**
+ * Describes the form of a request: the query parameters, the names of the body's fields, and the names in `parameters`.
+ */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;
   const names = (value: unknown): string[] => (isObject(value) ? Object.keys(value).toSorted() : []);

@@ -24,7 +24,7 @@ import { streamMutants } from "./operators/streams.ts";
 
 /** Selects which mutants to try: all, or a sample of them. */
 export interface MutantSelection {
-  /** Size of the sample; `null` for all. */
+  /** Number of mutants in the sample; `null` to try all. */
   readonly sample: number | null;
   readonly seed: number;
 }
@@ -66,8 +66,8 @@ const fullyJudgedInterval = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Each run gets an equal part of the rest of the sample. A small run may need less, so the last and largest run
-    // gets what is left.
+    // Each run gets an equal part of the remaining sample. A small run may need less, and the last and largest run gets
+    // the rest.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -91,7 +91,7 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A correct server that clean runs test: the reference server with some variants. */
+/** A correct server of the mutation tests: the reference server, possibly with variants. */
 export interface CleanServer {
   readonly name: string;
   /** Variants of the reference server to apply. */
@@ -113,7 +113,7 @@ const changesError = ({ place, subject }: Mutant): boolean =>
 const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** The correct servers that clean runs test. The one with the most evidence comes last. */
+/** The correct servers whose evidence mutants change. The server with the most evidence comes last. */
 export const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",

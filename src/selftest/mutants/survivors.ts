@@ -36,7 +36,9 @@ const whileAdvanced =
 const longWait =
   "A target may ask for more patience than is needed: a pause that is a thousand times too long cannot be told from it.";
 
-/** Illegal mutants that may survive, and why. Any other mutant that survives is a defect of the checks. */
+/**
+ * Illegal mutants that may survive, with the reasons. Every other mutant that survives shows a defect of the checks.
+ */
 export const survivors: readonly Survivor[] = [
   row(
     "The document gives a unit, and no range; a time before now is a time at which one may come again.",
@@ -136,7 +138,7 @@ export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
-/** Returns why a mutant may have its result; `null` if no row excuses it. */
+/** Returns why a mutant may have its result; `null` if no row of survivors.ts explains it. */
 export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
@@ -168,8 +170,8 @@ export interface MutantSummary {
   /** Rows of survivors.ts that excuse no mutant. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];
   /**
-   * The illegal mutants that all checks judged: their number, and how many of them turned red a clause that does not
-   * cover the change.
+   * How many illegal mutants all checks have judged, and how many of these turned a clause red that does not forbid
+   * their change.
    */
   readonly sideEffects: {
     readonly judged: number;

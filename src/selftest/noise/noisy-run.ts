@@ -38,7 +38,7 @@ export const noises: readonly Noise[] = [
 /** A correct server as a target. */
 export interface CorrectServer {
   readonly target: Target;
-  /** Advisory clauses on which the server causes notes. A note is no false alarm. */
+  /** Advisory clauses that cause notes in the server's report. A note is no false alarm. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startLegalServer(seed: number): Promise<CorrectServer> {
   return { target: { ...small, keys }, notes: patches.flatMap(({ breaks }) => breaks), close };
 }
 
-/** Picks half of the suites by the seed, because the noise makes each request slow. */
+/** Draws about half of the suites by the seed. Not all are run, because the noise makes each request slow. */
 function drawSuites(seed: number): typeof suites {
   const numbers = seededNumbers(seed);
   return suites.filter(() => numbers() < suitesShare);
@@ -89,7 +89,7 @@ export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed
   }
 }
 
-/** Work that keeps the processor busy until `close` is called. */
+/** A load on the processor that lasts until `close` is called. */
 export interface CpuNoise {
   readonly close: () => Promise<void>;
 }
@@ -145,8 +145,8 @@ export interface NoisyProxy {
 /**
  * Starts the proxy on a free port.
  *
- * @param to the port to forward to
- * @param numbers random numbers in [0, 1) that decide about each chunk
+ * @param to port to forward to
+ * @param numbers returns random numbers in [0, 1), which decide what happens to each chunk
  */
 export async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
@@ -187,7 +187,7 @@ const portOf = (server: Server): number => (server.address() as AddressInfo).por
  */
 const delayExponent = 6.6;
 
-/** Forwards each chunk of data from one socket to another after a random delay, and in the end the end of the data. */
+/** Forwards data from one socket to another: each chunk after a random delay, and finally the end of the data. */
 function forwardLate(
   from: Socket,
   to: Socket,

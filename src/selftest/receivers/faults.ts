@@ -102,7 +102,7 @@ export const receiverVariants: readonly ReceiverPatch[] = [
   }),
 ];
 
-/** An event that a receiver got. */
+/** An event that a receiver has received. */
 export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
@@ -110,9 +110,9 @@ export interface ReceivedEvent {
   readonly names: readonly string[];
 }
 
-/** The decisions of a webhook receiver. A fault or a variant replaces some of them. */
+/** The functions and values that decide how a webhook receiver behaves. A fault or a variant replaces some of them. */
 export interface ReceiverBehaviour {
-  /** Returns the HMAC key for a secret. */
+  /** Returns the key of the HMAC, given the webhook's secret. */
   readonly keyOf: (secret: string) => Buffer;
   /** Returns the content that the receiver verifies the signature over. `raw` is the body as it arrived. */
   readonly signedContent: (raw: Buffer) => Buffer | string;
@@ -125,7 +125,7 @@ export interface ReceiverBehaviour {
   readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
   /** How long the receiver waits before it responds to an event, in milliseconds. */
   readonly delayMs: (event: ReceivedEvent) => number;
-  /** Maximum size of a body in bytes. */
+  /** Maximum size of a request body that the receiver accepts, in bytes. */
   readonly maxBytes: number;
 }
 
@@ -141,7 +141,7 @@ export const standardReceiver: ReceiverBehaviour = {
   maxBytes: Infinity,
 };
 
-/** Whether a receiver accepts the signature of a body made with one of its secrets. */
+/** Whether a receiver accepts the signature `given` for a body, with one of its secrets. */
 export const isVerified = (
   behaviour: ReceiverBehaviour,
   secrets: readonly string[],

@@ -15,17 +15,17 @@ export interface ExtraProperty {
   readonly matches: (traits: RequestTraits) => boolean;
 }
 
-/** Selects some of the requests that meet a condition, by their number: only the third, or every third. */
+/** Selects some of the requests that meet a condition by counting them: only the third, or every third. */
 interface NumberRule {
   readonly description: string;
   readonly isRepeated: boolean;
   readonly matches: (number: number) => boolean;
 }
 
-/** The condition under which a mutant misbehaves. */
+/** The condition that a request must meet for the mutant to misbehave. */
 export interface Condition {
   readonly values: DimensionValues;
-  /** `null` if the condition is only about dimensions and the number of the request. */
+  /** The property of requests that is not a dimension; `null` if the condition has none. */
   readonly extraProperty: ExtraProperty | null;
   readonly numberRule: NumberRule | null;
 }

@@ -3,7 +3,7 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** Values of a request, at most one for each dimension, such as `{ endpoint: "health", key: "wrong" }`. */
+/** Properties of a request: at most one value for each dimension, such as `{ endpoint: "health", key: "wrong" }`. */
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
 /**
@@ -24,7 +24,7 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/** The endpoints that answer the first or the second request of some key of a tier with a success. */
+/** For the first and the second use of a key, the endpoints that a run calls successfully with it. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
@@ -62,13 +62,16 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
   );
 
-/** Whether an age (how often the key was used before) is possible with the other values. A rejected key has none. */
+/**
+ * Whether the `age` of a request fits the other values. The age says how often the key was used before; a rejected key
+ * has none.
+ */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
     Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
 
-/** Whether the table `exclusions` allows a request with all these values. */
+/** Whether a request with these values is possible according to the table `exclusions`. */
 const isAllowed = (values: DimensionValues): boolean =>
   exclusions.every(({ when, only }) => {
     const has = ([name, allowed]: [string, readonly string[]]): boolean =>

@@ -7,9 +7,9 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;
-  /** The values of the request in each dimension. If its agent has two roles, the request has two values. */
+  /** For each dimension, the values that the request has. There are two for an agent that plays two roles. */
   readonly values: Readonly<Record<Dimension, readonly string[]>>;
-  /** Whether the request has a key of a tier, without restrictions. */
+  /** Whether the request's key is an unrestricted key of a tier. */
   readonly hasTierKey: boolean;
   readonly status: number;
   readonly accept: string;
@@ -20,7 +20,7 @@ export interface RequestTraits {
   readonly bodyHasOnlyAscii: boolean;
   /** The second within the minute, from the `Date` header; `null` without that header. */
   readonly second: number | null;
-  /** The value of `X-RateLimit-Remaining`; `null` if there is no such header. */
+  /** Value of the header `X-RateLimit-Remaining`; `null` if the response has no such header. */
   readonly remaining: number | null;
 }
 
@@ -34,7 +34,7 @@ export interface WireResponse {
 /** The status and the headers of a response. */
 export type WireHead = Omit<WireResponse, "body">;
 
-/** An event of a stream, as text. */
+/** An event of a stream: its name, and its data as text. */
 export interface WireEvent {
   readonly name: string;
   readonly data: string;

@@ -19,7 +19,7 @@ import { streamMutations } from "./mutations/streams.ts";
 
 /** A server that behaves differently whenever a request meets a condition. */
 export interface WireMutant {
-  /** Number of the mutant, from 1. The seed and the number determine the mutant. */
+  /** Number of the mutant, from 1. It determines the mutant, together with the seed. */
   readonly number: number;
   readonly condition: Condition;
   readonly mutation: Mutation;
@@ -142,7 +142,7 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // A key has one first request, which hardly has a given extra property too.
+  // Leaves the age `first` out, because a key has only one first request, which hardly has the extra property as well.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);
@@ -157,7 +157,7 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
 /** Draws a mutant. The same seed and number always give the same mutant. */
 export function drawMutant(seed: number, number: number): WireMutant {
   const numbers = seededNumbers(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b));
-  // Similar seeds give similar first random numbers, so the first ones are skipped.
+  // Skips the first random numbers, because similar seeds give similar first numbers.
   for (let skipped = 0; skipped < 8; skipped += 1) numbers();
   const kind = numbers() < legalShare ? "legal" : "illegal";
   const mutation = drawOne(drawOne(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);

@@ -61,7 +61,7 @@ export const probeHeader = "x-selftest-probe";
 export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
-/** Replaces every probe of the suites. A probe that occurs several times is replaced by the same object. */
+/** Replaces every probe of the suites. All occurrences of a probe are replaced by the same object. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,
@@ -125,7 +125,7 @@ function markedClient(client: Client, mark: string): Client {
   };
 }
 
-/** Makes tier probes skip the tiers that are not selected. */
+/** Makes probes that run once per tier skip the tiers that are not selected. */
 export function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;
@@ -140,5 +140,5 @@ export function selectInstances(all: readonly Suite[], isSelected: (instance: st
   return withProbes(all, selected);
 }
 
-/** The name of a probe, without the tier. */
+/** Returns the name of a probe from the name of its instance, which may end in a tier. */
 export const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");

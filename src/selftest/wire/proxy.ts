@@ -18,7 +18,7 @@ export interface ProxyChange {
 
 /** The counts of a proxy during one run. */
 export interface ProxyCounts {
-  /** Number of requests that met the condition. */
+  /** Number of requests so far that met the mutant's condition. */
   chosen: number;
   /** Number of responses that were changed. */
   changed: number;
@@ -191,8 +191,8 @@ function begin(outgoing: ServerResponse, { status, headers }: WireHead, length: 
 }
 
 /**
- * Sends a request to the server, and resolves once the response head has arrived. Aborts the request if the client
- * disconnects.
+ * Sends a request to the server. Resolves when the response's status and headers have arrived. Aborts the request if
+ * the client disconnects.
  */
 async function openUpstream(
   { port, agent }: Pick<ProxyContext, "port" | "agent">,

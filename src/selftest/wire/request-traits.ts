@@ -29,11 +29,11 @@ export interface TraitReader {
 export interface PendingRequest {
   /** Called when the response head has arrived. Returns the properties of the request. */
   readonly answered: (head: WireHead) => RequestTraits;
-  /** Called when the request has ended. */
+  /** Must be called when the request has ended. */
   readonly end: () => void;
 }
 
-/** The use of a key, as far as the proxy has seen. */
+/** How a key has been used, according to the requests through the proxy. */
 interface KeyUse {
   /** Number of responses so far. */
   count: number;
@@ -44,13 +44,13 @@ interface KeyUse {
 
 type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
-/** The properties that are known before the response. */
+/** The properties of a request that are known before its response. */
 interface TraitsBeforeResponse extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
   readonly key: KeyFacts;
   readonly values: DimensionValues;
 }
 
-/** Creates a reader for the requests to a target. */
+/** Creates a reader that derives the properties of each request to a target. */
 export function traitReader(target: Target): TraitReader {
   const uses = new Map<string, KeyUse>();
   const useOf = (name: string): KeyUse => {
@@ -200,7 +200,7 @@ function keyOf(headers: readonly Header[], query: string, { keys, tiers }: Targe
   return { kind: kindOf(own), name: own.name, slots: limits?.concurrent ?? Number.POSITIVE_INFINITY };
 }
 
-/** A wrong key counts as an altered one if it shares at least this many first characters with a valid key. */
+/** A wrong key counts as an altered valid key if at least this many first characters are the same. */
 const commonPrefixLength = 12;
 
 function alterationOf(text: string, keys: readonly TargetKey[]): string {

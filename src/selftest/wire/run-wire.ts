@@ -28,10 +28,13 @@ export interface WireSelection {
   readonly numbers: readonly number[];
 }
 
-/** Number of trials to run at once in one thread. A trial spends part of its time waiting. */
+/** Number of trials that each thread runs at once. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
-/** Tries the mutants of a seed in worker threads. Returns the trials in order; calls `onTrial` in any order. */
+/**
+ * Tries the mutants of a seed in worker threads. Returns the trials in the order of the mutants. Calls `onTrial` as
+ * soon as a trial ends.
+ */
 export async function runWire(
   { seed, numbers }: WireSelection,
   onTrial: (trial: WireTrial) => void = () => {},

@@ -33,7 +33,7 @@ export interface WireTrial {
   readonly ms: number;
 }
 
-/** The result of one run. */
+/** The result of running the suites once. */
 interface RunOutcome {
   readonly changed: number;
   /** The failed checks of must clauses: the text of each failure, by check. */
@@ -44,7 +44,8 @@ interface RunOutcome {
 }
 
 /**
- * Tries mutants. Keeps the results of runs without a mutant, because a clause that is red without it proves nothing.
+ * Tries mutants. Remembers the results of runs without a mutant. A clause that is red even then says nothing about a
+ * mutant.
  */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;

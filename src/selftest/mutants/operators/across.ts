@@ -143,7 +143,7 @@ const typeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), 
 const withId = (delivery: Delivery, id: unknown): Delivery =>
   withDeliveryText(delivery, JSON.stringify(replaceAt(deliveryJson(delivery), ["id"], id)));
 
-/** Gives a delivery the request of another delivery, and the matching `computedSignature`. */
+/** Gives a delivery the request of another delivery, together with that delivery's `computedSignature`. */
 const withRequestOf = (delivery: Delivery, { request, computedSignature }: Delivery): Delivery => ({
   ...delivery,
   request,

@@ -87,7 +87,7 @@ const deliveryOperators: readonly DeliveryOperator[] = [
   ],
 ];
 
-/** Returns mutants of a delivery, with another signature, other headers or another body. */
+/** Returns mutants of a delivery: each has another signature, other headers or another body. */
 export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): Mutant[] {
   const place = deliveryPlaceOf(delivery);
   const { id } = delivery;

@@ -131,7 +131,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/** The clauses that speak about a field besides the clause of its row, by table and path. */
+/** Further clauses about a field, besides the clause of its row. The fields are named by table and path. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -152,11 +152,11 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "formBLimited.error.details.reset_at": ["ERR-8", ...limitErrorClauses],
 };
 
-/** A field that its table marks as optional, but that another clause requires in some objects. */
+/** A field that is optional according to its table, but that another clause requires in some objects. */
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
-  /** Whether the other clause requires the field. `root` is the object with the fields of the table. */
+  /** Whether that clause requires the field here. `root` is the object that contains the fields of the table. */
   readonly where: (root: unknown) => boolean;
   readonly clause: ClauseId;
 }

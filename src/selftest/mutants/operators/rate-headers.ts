@@ -41,14 +41,17 @@ const copyHeader =
 type HeaderOperator = readonly [
   operator: string,
   headers: readonly string[],
-  /** `form` stands for the clause about the form of the header. */
+  /** The clauses that forbid the change. `form` stands for the clause about the format of the header. */
   expects: readonly (ClauseId | "form")[],
   change: HeaderChange,
 ];
 
 const formClauses = new Map(rateValues.map((name) => [rateHeaderOf(name).header, headerFormClauseOf(name)]));
 
-/** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
+/**
+ * Changes of a header's format. They apply to every response, because the document specifies the format for all
+ * responses.
+ */
 const formatChanges: readonly HeaderOperator[] = [
   ["a rate header left out", all, presenceClauses, () => []],
   ["a rate header empty", all, ["form", ...presenceClauses], () => [""]],

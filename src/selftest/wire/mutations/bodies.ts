@@ -132,7 +132,8 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
 };
 
 /**
- * The endpoints for which the document prescribes this status. For 404 and 500, only those whose error it describes.
+ * The endpoints for which the document prescribes this status. For 404 and 500, only endpoints whose error the document
+ * describes.
  */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {

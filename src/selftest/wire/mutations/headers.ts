@@ -45,7 +45,10 @@ type HeaderRow = readonly [
 const otherValue = "another header value";
 const wrongUnit = "wrong unit";
 
-/** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
+/**
+ * Changes of a header's format. They apply to every response, because the document specifies the format for all
+ * responses.
+ */
 const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): HeaderRow[] => {
   const { header } = rateHeaderOf(name);
   const form = [headerFormClauseOf(name)];

@@ -50,7 +50,7 @@ export interface Mutation {
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];
-  /** The values that a condition must have, so that the mutation can apply. */
+  /** Dimension values that every condition of the mutation must have. Without them, the mutation cannot apply. */
   readonly requires: DimensionValues;
   /** Whether the mutation has no effect on requests with these values. */
   readonly excludes: (values: DimensionValues) => boolean;

@@ -27,7 +27,7 @@ const letPass = (
     },
   });
 
-/** Mutations that answer a request with an invalid key as if its key were valid. */
+/** Mutations that give a request with an invalid key the response of a request with a valid key. */
 const invalidKeysAccepted: readonly Mutation[] = [
   ...keysWith401.map((key) =>
     letPass(

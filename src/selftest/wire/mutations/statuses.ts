@@ -23,7 +23,8 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
 };
 
 /**
- * Endpoints at which a valid request must get 200. For the others, the document leaves the status or the method open.
+ * Endpoints at which a valid request must get 200. For other endpoints, the document leaves the status or the method
+ * open.
  */
 const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeedingEndpoints = endpointNames.filter((name) => name !== "operations" && name !== "stream");
@@ -77,7 +78,7 @@ const mutationsPerEndpoint = ({ what, endpoints, breaks, of, ...rest }: StatusRo
     }),
   );
 
-/** Mutations that answer valid requests with errors. */
+/** Mutations that turn successful responses to valid requests into errors. */
 const refusalsOfValid = (
   [
     ["INVALID_INPUT", 400],
@@ -134,7 +135,7 @@ const otherCode = (
 
 const missingQuery: DimensionValues = { body: "without query" };
 
-/** Mutations that give a 401 an error code that the document reserves for another kind of invalid key. */
+/** Mutations that change the error code of a 401 to the code of another kind of invalid key. */
 const wrongKeyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
     otherCode(401, "EXPIRED_API_KEY", endpointNames, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),

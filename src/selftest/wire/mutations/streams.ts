@@ -74,7 +74,7 @@ const swapFirstTwo = (): EventChange => {
 
 const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","index":9999}' };
 
-/** Replaces each event that matches, or only the first of its name. */
+/** Replaces matching events by others. With `isOfFirst`, replaces only the first event of each name. */
 const replaceEvents = (
   matches: (event: WireEvent) => boolean,
   replacements: (event: WireEvent) => readonly WireEvent[],

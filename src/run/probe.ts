@@ -22,7 +22,7 @@ import type { Target, TargetKey } from "../target/target.ts";
  * concurrently if agents use real time.
  * - `limits`: one at a time for each key, because the probe uses up the limits of a key. Probes that try invalid keys
  * on all objects of the run are in this stage, too.
- * - `coverage`: requests cases that no other probe has covered.
+ * - `coverage`: sends requests for cases that no other probe has covered.
  * - `review`: sends nothing, and reads the recorded exchanges.
  */
 export const stages = [

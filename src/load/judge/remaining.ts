@@ -46,8 +46,8 @@ export function findTooLowRemaining(
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
   const { limits } = facts;
-  // Without a known burst, proves nothing: a token bucket holds only as many requests as the burst has, even if its
-  // headers report the minute's limit.
+  // A token bucket holds only as many requests as the burst has, even if its headers report the minute's limit. So
+  // nothing is proven without a known burst.
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
   const starts = sortedBy(

@@ -13,7 +13,7 @@ export interface Validity {
   readonly invalid: string | null;
 }
 
-/** Minimum share of one core that makes the generator a possible bottleneck. */
+/** CPU use, as a fraction of one core, at which the generator may have been the bottleneck. */
 const busyShare = 0.9;
 /** Maximum fraction of the requests that may be late or unanswered in a valid run. Above it, the run is invalid. */
 const maxLateShare = 0.01;

@@ -48,7 +48,7 @@ export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => k
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
-/** Like {@link wholeNumberHeader}, but the value is a time and may have decimals. */
+/** Returns the seconds in a header, with decimals; `null` in the same cases as {@link wholeNumberHeader}. */
 export const secondsHeader = (exchange: Exchange, name: string): number | null =>
   decimalNumber(onlyValue(exchange, name));
 

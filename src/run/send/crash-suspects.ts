@@ -59,7 +59,7 @@ export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** Returns a text that is equal for requests alike. UUIDs are left out, because probes generate new ones. */
+/** Returns a text that is equal for requests with the same content. Ignores UUIDs, because probes generate new ones. */
 const contentIdentity = ({ method, url, body }: RequestContent): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 

@@ -112,7 +112,7 @@ function requestTotals(flows: readonly Flow[], sent: number) {
   return { planned, sent, dropped: 0 };
 }
 
-/** Measures the CPU use of this process, as a share of one core. */
+/** Measures the CPU use of this process, as a fraction of one core. */
 interface CpuMeter {
   /** Returns the highest CPU use in any interval so far, as a fraction of one core (0 to 1). */
   readonly peak: () => number;

@@ -84,7 +84,7 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
     SPEED: String(options.speed),
     RECORD: "true",
     K6_USER_AGENT: options.userAgent,
-    // Otherwise k6 contacts hosts on the Internet, which it may not reach.
+    // Keeps k6 from contacting hosts on the Internet, which it may not be able to reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };
 }

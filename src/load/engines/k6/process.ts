@@ -137,7 +137,7 @@ function cpuSecondsOf(pid: number): number | null {
   }
 }
 
-/** Returns the highest share of one core that a process used in any second between two moments; `null` if unknown. */
+/** Returns the highest CPU use of a process in any second of a span, as a fraction of one core; `null` if unknown. */
 export function peakCpuShare(readings: CpuReadings, fromMs: number, toMs: number): number | null {
   const during = readings.filter(({ atMs }) => atMs >= fromMs - CPU_INTERVAL_MS && atMs <= toMs + CPU_INTERVAL_MS);
   const shares = during.flatMap((later, at) => {

@@ -80,8 +80,8 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
 const maxWindows = 16;
 
 /**
- * Returns a lower bound of the capacity of a limiter whose windows are at least `windowMs` long and open with a
- * request, wherever they open and however refusals prolong them.
+ * Returns a lower bound of the capacity of a limiter whose windows open with a request. Each window is at least
+ * `windowMs` long, and refusals may prolong it.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));

@@ -18,7 +18,10 @@ export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
-/** Whether something of the set `since` belongs to `requirements`. Unknown names in saved files count as later. */
+/**
+ * Whether something that counts since the set `since` counts in the set `requirements`. An unknown set in a saved file
+ * counts as the newest.
+ */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
 function ageOf(name: string): number {

@@ -66,7 +66,7 @@ export const relations: readonly Check[] = [
   ...identityRelations,
 ];
 
-/** Returns the first part of the id of a check's clause, such as `HOOK`. */
+/** Returns the section of a check's clause: the first part of the clause's id, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
 /** Adds the checks of `relations` with the section of a suite's first check. */

@@ -50,7 +50,7 @@ const fractionalAlertCreated = probeIfManyRequests(
 
 const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreated };
 
-/** Statuses by which a target may say that the key has too many alerts. */
+/** Statuses by which a target may say that the key has created too many alerts. */
 const quotaStatuses = [402, 403, 409, 429] as const;
 
 function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {

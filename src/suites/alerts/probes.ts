@@ -65,7 +65,8 @@ export const alertCrossed = probe(
     const { given, time } = context;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = context.client.as(alertKey(context));
-    // If the limit per minute is small, the probe spends no request on crossing a threshold.
+    // If the limit per minute is small, the probe does not try to exceed the threshold, because that takes many
+    // requests.
     const hasFew = hasFewRequests(context.target);
     if (!hasFew) await waitUntilIdle(client, context);
     const start = hasFew ? [] : await measureUsage(client, context);
@@ -111,7 +112,7 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
-  // A test clock may stand still between two advances, so real time does not shorten the wait.
+  // With a test clock, waits the whole time: that clock may have stood still since the last request.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }

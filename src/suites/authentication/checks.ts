@@ -62,7 +62,7 @@ const firstConclusiveRequest = (
 ): KeyRequest | undefined =>
   requests.find((request) => withControl.has(request.endpoint) && !isInconclusive(request.exchange));
 
-/** Judges requests with altered keys, on the endpoints that answer 401 to a wrong key. */
+/** Judges requests with altered keys. Covers only endpoints that answer 401 to a wrong key. */
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedRequest[] {
   const rejecting = new Set(
     requestsOf(unauthenticated, "a wrong key")
@@ -155,7 +155,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Creates a check of AUTH-8: if the first endpoint answers 401, every other one must. */
+/** Creates a check of AUTH-8: if one endpoint answers 401 to an invalid key, every endpoint must. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,

@@ -12,7 +12,7 @@ import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf }
 
 /** A signed invoke whose body a server may change before it verifies the signature. */
 export interface SignedInvoke {
-  /** `null` if the harness knows no agent. */
+  /** The signed invoke. `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
   /** The same invoke without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;

@@ -132,7 +132,7 @@ function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-/** Failures that tell a client that it may send a request again. */
+/** Failures after which a client may send its request again. */
 const retryableKinds: readonly Failure["kind"][] = ["429", "5xx", "overload"];
 /** Failures after which a client cannot know whether its request has run an agent. */
 const ambiguousKinds: readonly Failure["kind"][] = ["lost", "stream error", "stream cut"];

@@ -84,7 +84,10 @@ interface FailedCall {
   readonly readyMs: number;
 }
 
-/** How much too early a repeat may be. Timers fire some milliseconds early, and a client may round a wait. */
+/**
+ * Tolerance, in ms, for a repetition that comes too early. Timers fire some milliseconds early, and a client may round
+ * a wait.
+ */
 const toleranceMs = 100;
 
 export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>

@@ -11,7 +11,7 @@ import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTro
 
 /** Maximum time from a client's next request until it closes a finished stream. */
 const closingMs = 250;
-/** Number of other responses that a client gets before it closes a finished stream, if it leaves the stream open. */
+/** A finished stream counts as left open if the client first gets this many other responses. */
 const minLaterCalls = 3;
 
 /** Whether a client has two requests open at once. An open stream may then belong to another task of the client. */

@@ -186,7 +186,7 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // These statuses may be caused by something that is checked before the body, such as the key or a gateway.
+      // Leaves out statuses whose cause may be checked before the body, such as the key or a gateway.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
@@ -196,7 +196,10 @@ export const bodyCornerChecks: readonly Check[] = [
   ),
 ];
 
-/** Dimensions with clauses of their own. A value that is refused in every request breaks only that clause. */
+/**
+ * Dimensions that have a clause of their own. If the target refuses a value in every request, only that clause is
+ * broken, and the combinations are not judged.
+ */
 const fieldDimensions = [
   "temperature",
   "maxTokens",
@@ -251,7 +254,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // A rejected key passes here: AUTH-1 judges whether the target accepts a valid key.
+    // 401 and 403 pass as well: AUTH-1 judges whether the target accepts a valid key.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 

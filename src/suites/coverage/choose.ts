@@ -106,7 +106,10 @@ function chooseAffordable(
 }
 
 const rowsPerAdvance = 8;
-/** A quarter of a minute plus two seconds. The two seconds make the requests fall in every part of a minute. */
+/**
+ * Size of an advance, in ms: a quarter of a minute plus two seconds. Because of the two seconds, later requests fall in
+ * every part of a minute.
+ */
 const advanceMs = 17_000;
 
 /**

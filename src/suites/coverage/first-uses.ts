@@ -35,7 +35,7 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // A truncated body, where a valid one would create something.
+  // Other endpoints get a truncated body, because a valid body would create something.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 

@@ -85,7 +85,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key is valid at first and expires later, so the target file does not say its kind.
+  // A temporary key gets no kind: it is valid at first and expires later, so its kind changes during the run.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }
@@ -137,7 +137,10 @@ const hasUnknownParameter = (parameters: unknown): boolean =>
 const valueOrAbsent = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 const textKindOrAbsent = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
 
-/** Returns the names of a page in all combinations. A page can have two names: the first page may also be the last. */
+/**
+ * Returns every combination of a request's `page` and `limit` values. A page can have two values: the first page may
+ * also be the last.
+ */
 function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {
   const { searchParams } = new URL(url);
   const [page, limit] = [searchParams.get("page"), searchParams.get("limit")];

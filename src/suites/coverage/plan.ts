@@ -118,7 +118,10 @@ function needOfPair(
   return readOnly ? need("readOnly") : "another target file";
 }
 
-/** Requests with an invalid key and an invalid body. A server may check the two in another order on each endpoint. */
+/**
+ * Requests with two mistakes: an invalid key and an invalid body. On each endpoint, a server may check key and body in
+ * another order.
+ */
 const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },

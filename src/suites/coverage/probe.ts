@@ -39,7 +39,7 @@ export interface GeneratedRequest {
 
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
-  /** The endpoints and kinds of keys for which the target answered 401 to a request without another mistake. */
+  /** Combinations of endpoint and kind of key that the target rejects: a request without any other mistake got 401. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
@@ -56,7 +56,10 @@ const maxLimited = 2;
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/** Maximum real time for the requests. The rest is for the last one: a probe that takes too long loses its evidence. */
+/**
+ * Maximum real time to start requests in. The rest of the probe's time is for the last request: a probe that takes too
+ * long loses its evidence.
+ */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 /** The missing requirement of pairs that the run left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
@@ -134,7 +137,7 @@ export const cornersRequested = probe(
   },
 );
 
-/** Returns a function that says how much real time is left. Waits for limits do not count. */
+/** Returns a function that returns the real time that is left, in ms. The time of waits for limits does not count. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());

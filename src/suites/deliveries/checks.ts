@@ -172,7 +172,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),
-  // Without a test clock, retries arrive while other probes run, so these probes must run early.
+  // Without a test clock, retries arrive while other probes run, so the probes of these checks must run early.
   ...retryChecks,
   check("HOOK-9", failedProbes, judgeSentAfterFailure),
   check("HOOK-10", timedOutProbes, judgeSentAfterFailure),

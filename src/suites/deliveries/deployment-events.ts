@@ -46,7 +46,9 @@ interface TriggeredEvent {
 }
 
 interface TriggerOptions {
-  /** Whether to invoke the agent that the event names, and then create a webhook for later events of that agent. */
+  /**
+   * Whether to invoke the agent that the event names. Afterwards, a webhook is created for later events of that agent.
+   */
   readonly isFollowed?: boolean;
   /**
    * Whether to create a webhook of `agent.*` for the agent that the event names. The webhook must not receive later
@@ -117,7 +119,10 @@ const triggerProbe = (
   );
 };
 
-/** Whether both webhooks of deployment events exist since the last outage, after which a target may forget webhooks. */
+/**
+ * Whether the run has created both webhooks of deployment events since the last outage. A target may forget webhooks in
+ * an outage.
+ */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder

@@ -37,7 +37,7 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const requestId = getPath(data, "request_id");
   return (
     typeof requestId === "string" &&
-    // This cheap comparison comes first: most deliveries belong to different requests.
+    // Compares request ids first, because that is cheap and most pairs differ there.
     requestId === getPath(otherData, "request_id") &&
     getPath(first, "type") === getPath(second, "type") &&
     JSON.stringify(data) === JSON.stringify(otherData)

@@ -75,7 +75,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // Some senders poll their queue in real time, so they need a pause before the next advance.
+      // Pauses in real time before the next advance: some senders poll their queue in real time.
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
@@ -153,7 +153,10 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/** Minimum advance before a retry that shows that the sender follows the test clock. Excludes the immediate retry. */
+/**
+ * Minimum advance before a retry that proves that the sender follows the test clock. Longer than the delay of the
+ * immediate retry.
+ */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 

@@ -33,7 +33,7 @@ import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
-/** Evidence of an execution that failed or timed out, and of the two webhooks that should get its event. */
+/** An execution that failed or timed out, and the two webhooks that should get its event. */
 export interface FailedExecution {
   readonly reach: ReceiverReach;
   readonly event: "agent.failed" | "agent.timeout";

@@ -39,7 +39,10 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** An attempt within this time may be a duplicate. Of the scheduled retries, only an immediate one comes so soon. */
+/**
+ * Maximum time after an accepted attempt within which another one may be a duplicate. Of the scheduled retries, only
+ * the immediate one comes so soon.
+ */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for a reply. The document does not limit it. */

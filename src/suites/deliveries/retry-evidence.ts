@@ -68,13 +68,19 @@ interface BlockedTime {
 /** Maximum time from the end of a {@link BlockedTime} to an attempt that was delayed by it. */
 const followsWithinMs = 1000;
 
-/** Returns the blocked period that delayed an attempt, if any. Attempts after the second are due much later. */
+/**
+ * Returns the blocked period that delayed an attempt, if any. Only the second attempt can be delayed, because later
+ * ones are due much later.
+ */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
     ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)
     : undefined;
 
-/** Returns the periods in which withheld replies blocked the sender. None if it makes several deliveries at a time. */
+/**
+ * Returns the periods in which withheld replies blocked the sender. Empty if the sender makes several deliveries at a
+ * time.
+ */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
   const waits = deliveries
@@ -114,7 +120,10 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Minimum number of attempts that show duplicates. Fewer may be a first attempt and immediate retries. */
+/**
+ * Minimum number of attempts that show that the sender duplicates each one. Fewer may be a first attempt and its
+ * immediate retry.
+ */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice, which receivers should tolerate. */

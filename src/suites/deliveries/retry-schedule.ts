@@ -9,7 +9,7 @@ export interface TimeSpan {
 /** The observed attempts to deliver one event to the failing receiver. Times are by the target's clock. */
 export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
-  /** End of the observation. Every attempt before it is in `created`, except for attempts during `unwatched`. */
+  /** End of the observation. Every attempt before it is in `created`, except those that came during `unwatched`. */
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }

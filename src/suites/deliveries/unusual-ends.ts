@@ -29,7 +29,7 @@ import {
 import { eventsOfType } from "./events.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 
-// These probes run before others create webhooks, which would get the same events.
+// The probes of this file run before other probes create webhooks, which would also get these probes' events.
 
 const since = "1.2";
 interface FailedBatch {

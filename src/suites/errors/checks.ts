@@ -63,7 +63,7 @@ interface ErrorCheckOptions<R extends string> {
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Returns the reading of the clause that all errors together follow. */
+  /** Returns the reading of the clause that all errors follow together. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
@@ -91,7 +91,10 @@ const byRule =
   (exchange: Exchange): M =>
     rule({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/** Returns the form that all error bodies share; `null` if none. Extra fields are legal, so one may have both forms. */
+/**
+ * Returns the form that all error bodies share; `null` if there is none. A body may have both forms, because extra
+ * fields are legal.
+ */
 function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
   if (forms.every((form) => form === "both")) return "both";
   if (!forms.includes("form-b")) return "form-a";
@@ -220,7 +223,10 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   };
 }
 
-/** Returns the target's time in Unix seconds by `Date` and by the two reset headers, if the response has them. */
+/**
+ * Returns the target's time in Unix seconds: from `Date`, and from the two reset headers. Leaves out what the response
+ * lacks.
+ */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);

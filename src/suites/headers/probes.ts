@@ -11,8 +11,8 @@ import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
 /**
- * All requests of the run with one key. `limits` is `null` if the target file does not state the key's tier: limits
- * that the harness read from headers cannot be used to judge the same headers.
+ * All requests of the run with one key. `limits` is `null` if the target file does not state the key's tier. Limits
+ * that the harness read from the headers do not count, because the checks judge these headers.
  */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
@@ -26,8 +26,8 @@ export interface AllSamples {
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
   /**
-   * The kind of GET request that counts against the allowance. `null` if it is unknown whether one counts. Absent in
-   * older evidence, which has `readsCount` instead.
+   * The kind of GET request that counts against the allowance. `null` if no kind is known to count. Absent in older
+   * evidence, which has `readsCount` instead.
    */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
@@ -36,7 +36,7 @@ export interface AllSamples {
   readonly startedUnixMs: number;
 }
 
-/** Number of a key's first requests to judge. Those between these and the last `maxLast` are left out. */
+/** Number of a key's first requests to judge. The requests after these and before the last `maxLast` are not judged. */
 const maxFirst = 10_000;
 /** Number of the key's last requests to judge. */
 const maxLast = 5_000;
@@ -67,8 +67,8 @@ export const allSamples = probe(
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({
         key: key.name,
-        // An expired key has no limit of its own. If the target accepts the key, its headers may describe a limit on
-        // the client's address.
+        // An expired key has no limit of its own. If the target accepts an expired key, the headers may describe a
+        // limit on the client's address.
         limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
         isFresh: key.fresh,
         samples: firstAndLastSamples(samples),
@@ -137,7 +137,10 @@ export const concurrentRounds = probe(
   },
 );
 
-/** Lengths of rolling windows. A limiter may count in slices, and gives back all requests of a slice at once. */
+/**
+ * Lengths of rolling windows, with the tolerance `blurSeconds`: a limiter may count in slices of time, and then gives
+ * back all requests of a slice at once.
+ */
 const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },
@@ -159,7 +162,7 @@ export function countReturnable(samples: readonly Sample[], from: Sample, to: Sa
 }
 
 export interface RoundFall {
-  /** How far `Remaining` fell from the invoke before the concurrent invokes to the invoke after them. */
+  /** Fall of `Remaining` from the response before the concurrent invokes to the response after them. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;

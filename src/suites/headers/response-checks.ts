@@ -123,9 +123,9 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
 });
 
 /**
- * Wraps a judge of the times in headers. If the run advanced the target's clock during a request, one header may
- * describe the window before the advance and another the window after. The wrapper then drops a mismatch if `widen`
- * removes it.
+ * Wraps a judge of the times in headers. If the test clock advanced during the request, drops a mismatch that `widen`
+ * removes: one header may describe the window before the advance, and another the window after it.
+ *
  * @param widen returns a sample whose times allow for both windows
  */
 const unlessClockAdvanced =
@@ -149,7 +149,7 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Returns a sample whose request takes longer by a month, the longest window, at both ends. */
+/** Returns a sample that begins a month earlier and ends a month later. A month is the longest window. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
@@ -187,7 +187,7 @@ const withContext = memoizeByObject((resets: ResetContext) =>
   memoizeByObject((sample: Sample) => ({ resets, sample })),
 );
 
-/** Returns the options of the check that `Reset` and `Reset-After` agree. */
+/** Returns the options of the check that `Reset` and `Reset-After` agree with each other. */
 const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySample>[]) => ({
   expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
   members: (evidence: Evidence) =>
@@ -202,7 +202,10 @@ const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySa
   ),
 });
 
-/** Options of the checks of 403 responses. A target may refuse restricted keys with 401, so a run may have no 403. */
+/**
+ * Options of the checks of 403 responses. A target may instead answer restricted keys with 401, so a run without any
+ * 403 is legal.
+ */
 const on403 = {
   as: "403",
   since: "1.2",

@@ -73,7 +73,7 @@ const toleranceSeconds = 0.5;
 
 /**
  * Returns the earlier requests that may leave a rolling window of a minute or an hour between two responses. The
- * limiter gives back a request that leaves its window.
+ * limiter gives such a request back.
  */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
@@ -176,9 +176,7 @@ export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/**
- * Returns the errors that directly follow a sample, as long as they have the same status. Leaves out 401, 403 and 429.
- */
+/** Returns the errors of one status that directly follow a sample. Stops at 401, 403 and 429. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {
@@ -192,8 +190,8 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
 }
 
 /**
- * Maximum fall of `Remaining` from a GET request to the next request. The next request counts, and so may the GET, if
- * its response reports `Remaining` before the GET is counted.
+ * Maximum legal fall of `Remaining` from a GET request to the next request: 1 for the next request, and 1 for the GET
+ * if its response reports `Remaining` before the GET is counted.
  */
 const maxFallAfterRead = 2;
 /** Maximum time after a batch during which the target may still be counting its items one by one. */

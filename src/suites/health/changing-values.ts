@@ -171,7 +171,7 @@ interface Start {
 
 /** Maximum difference of equal start times: a response takes time, and an `uptime` may be rounded. */
 const toleranceMs = 2000;
-/** Minimum `uptime` to compare. A smaller one gives nearly the same start in both units. */
+/** Minimum `uptime` to compare. With a smaller value, seconds and milliseconds give nearly the same start time. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;

@@ -42,7 +42,7 @@ interface LegalInvoke {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /** The names of all fields except `query`. All unknown parameters are counted as one name. */
+  /** The names of the body's fields other than `query`. Unknown parameters all count under one name. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -66,8 +66,8 @@ function isRejected({ exchange }: LegalInvoke): boolean {
 }
 
 /**
- * Returns the invokes whose only mistake is the absent `query`: the agent accepts their fields with one. Another clause
- * judges fields that some agent rejected.
+ * Returns the invokes whose only mistake is the absent `query`: the agent has accepted the same fields together with a
+ * `query`. Leaves out fields that some agent rejected, because another clause judges them.
  */
 function invokesWithoutQuery(all: AllExchanges): ClauseCase<Exchange>[] {
   const invokes = legalInvokes(all);

@@ -48,7 +48,7 @@ const observeRestricted = <P extends Probe>(
   exchangeOf: (evidence: EvidenceOf<P>) => Exchange | null,
 ): Check => observe("AUTH-13", tried, (evidence) => describeRestricted(what, exchangeOf(evidence)), { as });
 
-/** Field names of a key's usage. They distinguish the usage object from the envelope around it. */
+/** Field names that a key's usage may have. By them, the usage object is found inside an envelope. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;

@@ -104,7 +104,10 @@ const judgeNotServedFromCache =
     return judged.length === 0 ? inapplicable("no endpoint rejected this kind of key in other requests") : holds();
   };
 
-/** Reads of the deliveries of another agent's webhook. */
+/**
+ * Two reads of one webhook's deliveries: with a key that may read them (`control`), and with a key of another agent
+ * (`read`).
+ */
 interface ForeignDeliveries {
   readonly control: Exchange;
   readonly read: Exchange;

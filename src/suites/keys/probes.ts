@@ -119,7 +119,9 @@ export const temporaryKeyExpired = probe(
 /** Endpoints that this probe leaves to a later one, because nothing exists yet that a request could name. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/** Waits until the key has expired, and then uses it. Runs late, when other probes have let time pass. */
+/**
+ * Waits until the temporary key has expired, and then uses it. Runs late, when other probes have already let time pass.
+ */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -132,7 +134,10 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** Creates a webhook with the main key. If that fails, the rejection of a restricted key proves nothing. */
+/**
+ * Creates a webhook with the main key, as a control. If the main key fails as well, the rejection of a restricted key
+ * proves nothing.
+ */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {

@@ -174,7 +174,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeExcess(found.judged, use, "minute");
     if (use.first.end === "failing") return unprovenByFailures("beyond");
     const { burst, perMinute } = use.limits;
-    // A burst that is not documented may be large enough to explain the extra requests.
+    // The document does not state this tier's burst. The burst may be large enough to explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,

@@ -104,8 +104,8 @@ const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
 /**
- * Returns the keys to measure with, restricted keys first. Leaves out the main key, keys that sign requests or have a
- * token quota, and keys that are bound to addresses or have expired.
+ * Returns the keys whose health requests are measured, restricted keys first. Leaves out keys that are unsuitable: the
+ * main key, keys that sign or have a token quota, keys bound to addresses, and expired keys.
  */
 function keysToMeasure(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
@@ -122,8 +122,8 @@ function keysToMeasure(target: Target): TargetKey[] {
 }
 
 /**
- * Sends health requests with each key that `keysToMeasure` chooses, between GET requests that cost one. `ledger.ts`
- * computes the cost of a health request from `Remaining`.
+ * Sends health requests between GET requests that cost one, with each key that `keysToMeasure` chooses. Afterwards,
+ * `ledger.ts` computes from `Remaining` what a health request costs.
  */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",

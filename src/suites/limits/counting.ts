@@ -28,7 +28,7 @@ export interface AllowanceWatched {
   /** Requests whose key differs from the valid key only in the last character, so that the server must reject them. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
-  /** Requests with the valid key, but with the scheme in lower case or two spaces before the key. */
+  /** Requests with the valid key in an unusual spelling: the scheme in lower case, or two spaces before the key. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
   /** A health response some seconds after `afterHealth`. `null` if the run may not wait. */
@@ -99,7 +99,7 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Returns the requests with the key of an exchange that got no response, sent from that exchange on. */
+/** Returns the key's requests without a response, from a given exchange of the key on. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 

@@ -31,7 +31,10 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/** Requests until the limiter refused one. `failing`: five responses in a row were neither a success nor a 429. */
+/**
+ * Result of sending requests until the limiter refuses one. `failing`: five responses in a row were neither a success
+ * nor a 429.
+ */
 export interface BurstResult {
   readonly admitted: number;
   /** Number of responses that were neither a success nor a 429. The target may have counted these requests, too. */
@@ -115,15 +118,15 @@ export const retryPausesMs = [300, 600, 1200] as const;
 /** Maximum number of refusals that are retried in one burst. */
 const maxRetriedRefusals = 12;
 
-/** Result of sending requests until the limiter refuses one and all its retries. */
+/** Result of sending requests until the limiter refuses one and also refuses its retries. */
 export interface ExhaustResult extends BurstResult {
   /** Number of refusals after which a retry was admitted, because the server had released a slot late. */
   readonly hiccups: number;
 }
 
 /**
- * Like {@link exhaustAllowance}, but pauses once in real time. During the pause, the server releases all slots, so a
- * slot cannot be the cause of a refusal right after it.
+ * Like {@link exhaustAllowance}, but pauses once in real time, during which the server releases all slots. A refusal
+ * right after the pause then has another cause than slots.
  *
  * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
  */

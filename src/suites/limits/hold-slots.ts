@@ -24,7 +24,7 @@ export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min
 
 /**
  * Creates two options of a probe that sends more requests than a key has slots: the number of requests, and the seconds
- * that it may wait. It waits for a new minute if the requests exceed the minute's limit.
+ * to wait. The probe waits for a new minute if its requests exceed the minute's limit.
  */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
@@ -111,7 +111,7 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** How far to advance the test clock at a time. Times by the target's clock are known up to one such step. */
+/** Size of one advance of the test clock, in ms. Times by the target's clock are known only to this precision. */
 export const stepMs = 500;
 
 /** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */

@@ -32,7 +32,10 @@ const maxSuspects = 20;
 const minControls = 3;
 /** Maximum time between a charge and its controls, in ms. */
 const maxControlDistanceMs = 15_000;
-/** Minimum duration of a control, as a share of the charge's: in less time, a window gives back less. */
+/**
+ * Minimum duration of a control, as a share of the charge's duration. In less time, a rolling window gives back fewer
+ * requests.
+ */
 const minControlSpan = 0.7;
 /**
  * Maximum probability of an innocent explanation: that the limiter gave back a request at each of the wrong costs.

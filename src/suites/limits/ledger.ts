@@ -37,7 +37,7 @@ export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
-  /** How far each of the `count` requests lowered `Remaining`. */
+  /** Cost of each of the `count` requests: how far it lowered `Remaining`. */
   readonly cost: number;
   /** Number of requests whose cost was measured together. */
   readonly count: number;
@@ -229,7 +229,7 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Creates a function that says whether two kinds of requests report `Remaining` at the same moment: both before their
+ * Creates a function that says whether two kinds of requests report `Remaining` at the same point: both before their
  * own request is counted, or both after. They do if each costs one, and `Remaining` falls by exactly one from either
  * kind to the other.
  */

@@ -115,8 +115,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // If the target admitted too many requests, and some before the burst, a second burst follows. It lies at another
-  // offset in the minute, so it cannot cross the window boundary that the first burst may have crossed.
+  // If the target admitted too many requests, and the run sent some before the burst, a second burst follows. Its
+  // offset in the minute differs, so it cannot cross the window boundary that the first burst may have crossed.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -133,7 +133,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
     (hasClock || !minuteReached(history()));
   const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
-  // If a smaller tier also admits a burst on top of its limit, this tier's burst need not be measured again.
+  // Whether a burst allowance explains the admitted requests: a smaller tier also admits a burst on top of its limit.
+  // This tier's burst is then not measured again.
   const isExplained =
     hasClock &&
     smallerTiers.some("admitsBurst") &&
@@ -222,8 +223,8 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
 }
 
 /**
- * Uses up the limit of the next windows as well. Earlier requests may have used part of the first window, and two
- * values of `Reset` show the length of a window.
+ * Uses up the minute's limit in the next windows as well. Two values of `Reset` show how long a window is, and earlier
+ * requests may have used part of the first window.
  */
 async function exhaustNextWindows(sender: KeySender): Promise<void> {
   const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
@@ -310,8 +311,8 @@ async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // After this wait, the first request counts in no window, even if the limiter adds a share of the previous window
-    // or its clock is wrong. A request that still counted could hide a window that is too short.
+    // Waits until the first request counts in no window, even if the limiter adds a share of the previous window or its
+    // clock is wrong. If that request still counted, it could hide a window that is too short.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

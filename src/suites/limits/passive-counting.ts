@@ -53,7 +53,7 @@ interface OtherRequests {
   readonly keylessMs: readonly number[];
 }
 
-/** Finds the pairs of consecutive requests among the samples of one key. */
+/** Finds the pairs of consecutive admitted requests among the samples of one key. */
 export function consecutivePairs(
   samples: readonly Sample[],
   { eventsOf, keylessMs }: OtherRequests,

@@ -32,7 +32,7 @@ const roundTrips = 4;
 /** Evidence of a key whose concurrency slots were all held by slow invokes while one more request was sent. */
 export interface SlotsHeld {
   readonly concurrent: number;
-  /** The slow invokes, as many as the key has slots. */
+  /** The slow invokes that hold the slots, one for each slot of the key. */
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
   /**
@@ -184,7 +184,9 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
-/** Whether the target accepts invalid input. More requests would then run agents, and show nothing about slots. */
+/**
+ * Whether the target accepts invalid input. If so, further such requests would run agents and show nothing about slots.
+ */
 const acceptsInvalidInput = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 
 export const failuresBeyondSlots = tierProbe(

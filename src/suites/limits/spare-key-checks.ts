@@ -62,11 +62,11 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
 };
 
 /**
- * Returns the ids of the GET requests that the limiter certainly counted. `Remaining` must fall by one from the request
- * before to the GET, and by one from the GET to the next request. Both falls are needed, because a response may report
- * `Remaining` before or after its own request is counted.
+ * Returns the ids of the GET requests that the limiter certainly counted. `Remaining` must fall by one from the
+ * previous request to the GET, and by one from the GET to the next request. A response may report `Remaining` before or
+ * after its own request is counted, so a single fall proves nothing. If one list request certainly counts, and none
+ * seems free, returns all list requests as well.
  *
- * If one list request certainly counts, and none seems free, all list requests are returned.
  * @param samples all requests of the run with one key
  */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
@@ -138,7 +138,7 @@ const minLeft = 2;
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether admitted requests with other keys explain the refusal. If so, the target counts the keys together. */
+/** Whether admitted requests with other keys explain the refusal. Then the target counts several keys together. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 /** Returns a breach if requests with the partner key lowered `Remaining` of the spare key, else `null`. */

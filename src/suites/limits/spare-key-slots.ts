@@ -17,7 +17,7 @@ import { requireEndpoint } from "./timed-retry.ts";
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
-  /** An invoke without `query`. `null` if the stream's slot was not released. */
+  /** An invoke without `query`. `null` if the slot of `stream` was not released. */
   readonly badInput: Exchange | null;
   readonly afterInput: Exchange | null;
 }
@@ -58,7 +58,7 @@ const slowBody = {
 const sampleSize = 5;
 /** Maximum real time to wait for the first events of a stream. */
 const sampleMs = 4000;
-/** A stream counts as slow if every gap between its events is at least this share of the requested delay. */
+/** Minimum share of the requested delay in a slow stream: every gap between its events must be at least this long. */
 const minObservedDelayShare = 0.6;
 /** Pauses before each invoke after the streams were closed. A server may notice that some seconds later. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
@@ -74,8 +74,8 @@ const slotRequests = (target: Target): number => {
 };
 
 /**
- * Whether this probe must hold slots. It need not if the main key has enough requests, or the target file names an
- * agent that streams slowly: the probe `streamsHeld` then tests the slots of each tier.
+ * Whether this probe must hold slots. It is not needed if the probe `streamsHeld` tests the slots of each tier: with
+ * enough requests, or with an agent of the target file that streams slowly.
  */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&

@@ -62,7 +62,10 @@ export interface PartnerUse {
   readonly after: Exchange;
 }
 
-/** Result of using up the minute of a spare key. The checks read its requests from the whole run. */
+/**
+ * Result of using up the minute's limit of a spare key. Checks read the key's other requests from the record of the
+ * whole run.
+ */
 export interface SpareMinute {
   readonly isSpare: boolean;
   readonly between?: PartnerUse | null;

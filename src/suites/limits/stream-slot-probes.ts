@@ -145,7 +145,8 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
 }
 
 /**
- * Whether some stream with {@link briefParameters} lasted long enough, in real time, to hold a slot during the probe.
+ * Whether some stream with {@link briefParameters} lasted long enough, in real time, to hold a slot while the probe
+ * needs it.
  */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);

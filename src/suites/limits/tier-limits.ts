@@ -30,8 +30,8 @@ export function requireCountedRead({ countedRead, limits }: KeySender, name: Lim
 }
 
 /**
- * Upper bounds of what a probe sends to use up a limit: its requests and agent executions. With a server that follows
- * the document, it sends at least about half as many.
+ * Maximum number of requests and agent executions that a probe needs to use up a limit. On a server that follows the
+ * document, it needs at least about half of that.
  */
 interface LimitCost {
   readonly requests: number;

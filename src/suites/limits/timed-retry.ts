@@ -19,7 +19,10 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** Time after which no limiter counts a request. Two hours, because some add a share of the previous window. */
+/**
+ * Time after which no limiter counts a request any more, in ms. Two hours, because some limiters add a share of the
+ * previous hour.
+ */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({

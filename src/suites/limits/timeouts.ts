@@ -40,7 +40,7 @@ export interface InvokeAfterEnds {
 /** Time after which the slots must be free again, by the target's clock. */
 const slotReleaseMs = 5000;
 
-/** Invokes an agent. If it gets 429, invokes it again once the slots must be free. */
+/** Invokes an agent. If the response is a 429, invokes it again once the target must have released the slots. */
 export async function invokeAfterEnds(
   own: Client,
   agent: Parameters<Client["invoke"]>[0],
@@ -126,7 +126,10 @@ interface OverdueInvoke {
 const defaultTimeoutSeconds = 30;
 /** Minimum duration that counts as a timeout of 30 seconds. The tolerance is 10 %, as for retries. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
-/** Time from which a timeout is too long. Up to this time, a cold start or a queue may explain the duration. */
+/**
+ * Duration from which a timeout is longer than the default. Up to this duration, a cold start or a queue may explain
+ * the delay.
+ */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
 /** Maximum execution time that a response may report if the default timeout ended the execution. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;

@@ -51,7 +51,10 @@ function isPastTheEnd(exchange: Exchange): boolean {
   return page !== null && page > 1 && limit !== null && limit >= 1;
 }
 
-/** Judges the fields of `pagination` on a page past the end. They may be absent there, but not `null`. */
+/**
+ * Judges the fields of `pagination` on a page past the end. A field may be absent there, but a present field must be a
+ * whole number.
+ */
 function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined {
   if (!isObject(pagination)) return undefined;
   const present = paginationFields.filter((name) => name in pagination);
@@ -109,8 +112,8 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether `page` may be absent, so a refusal is legal. But a success must have status
-    // 200.
+    // The document does not say whether `page` and `limit` may be absent. A refusal without them is legal, but a
+    // success must have status 200.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

@@ -78,7 +78,9 @@ export interface Page {
   readonly pagination: Pagination;
 }
 
-/** Parses a page of the list. `null` if it lacks what other clauses require. */
+/**
+ * Parses a page of the list. `null` if the response is no success, has no list of agents, or has no valid `pagination`.
+ */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

@@ -185,7 +185,10 @@ export const longBatchCounted = probeIfManyRequests(
   },
 );
 
-/** Waits for `agent.completed` of each query in the batch, and returns one delivery for each execution. */
+/**
+ * Waits for `agent.completed` of each query in a batch of {@link batchLength} queries. Returns one delivery for each
+ * execution.
+ */
 async function awaitCompleted(mark: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();

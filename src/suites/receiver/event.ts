@@ -66,7 +66,7 @@ export const escapedJson = (event: object): string =>
 export const spacedJson = (event: object): string =>
   ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
 
-/** Writes an event with all fields in reverse order, and a number with a final zero. */
+/** Serializes an event with all fields in reverse order, and with a zero at the end of a number. */
 export const reversedJson = (event: DeliveryEvent): string =>
   JSON.stringify(reversed(event)).replace('"execution_time":1.5', '"execution_time":1.50');
 

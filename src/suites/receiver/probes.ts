@@ -107,7 +107,10 @@ export const unsignedDelivered = deliveryProbe("a delivery without a signature i
 
 const minuteMs = 60_000;
 
-/** Sends one event twice at the same time and once more later. Also sends an older event after a newer one. */
+/**
+ * Sends an event, the same event again at once, and once more later. In between, sends a newer event and then an older
+ * one.
+ */
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);

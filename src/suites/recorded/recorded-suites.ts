@@ -102,7 +102,10 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
   "own requests only": "other clients, which the recording does not show, may have used the key as well",
 };
 
-/** Checks that need more than a recording shows, by id. `own requests only`: they must know all requests of a key. */
+/**
+ * Reasons why checks cannot judge a recording, by the id of the check. `own requests only`: the check must know all
+ * requests of a key.
+ */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
   "HDR-12/readings": "own requests only",
@@ -180,7 +183,10 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
   ];
 }
 
-/** Whether a probe only reads exchanges of the run. Probes with needs also read deliveries. */
+/**
+ * Whether a probe only reads exchanges of the run. A review probe with `needs` also reads deliveries, which recordings
+ * lack.
+ */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (original: Check, reason: string): Check => ({
@@ -221,7 +227,7 @@ function judgeWithout(
   }
 }
 
-/** Skips the check that must know the client's signing secret. */
+/** Replaces the check that must know the client's signing secret by one that returns `unproven`. */
 const withoutSecret = (original: Check): Check =>
   original.clause === "CLI-10"
     ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }

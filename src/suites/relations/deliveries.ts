@@ -51,7 +51,9 @@ const checkReports = (
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
-/** Compares a value in a delivery with the response's. `undefined` unless both have the expected type. */
+/**
+ * Compares a value in a delivery with the same value in the response. `undefined` unless both have the expected type.
+ */
 function compare<T>(
   name: string,
   delivered: unknown,
@@ -70,7 +72,10 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Compares the strings at equal paths in two results. Timestamps are left out: one time can be written in two ways. */
+/**
+ * Compares the strings at the same paths in two results. Leaves out timestamps, because the same time can be written in
+ * two ways.
+ */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
@@ -95,7 +100,7 @@ function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
 /** Whether a stream arrived completely. If not, the server may have gone on. */
 const isWholeStream = (exchange: Exchange): boolean => isEventStream(exchange) && isComplete(exchange);
 
-/** Pairs the first event that reports the end of an execution with each later one of the same request id. */
+/** Pairs the first event about the end of an execution with each later such event of the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (ComparedPair & { readonly first: Delivery; readonly second: Delivery })[] =>

@@ -21,7 +21,10 @@ const hasWholeBody = (exchange: Exchange): boolean =>
 
 const isOpenedStream = (exchange: Exchange): boolean => endpointOf(exchange) === "stream" && isSuccess(exchange);
 
-/** Whether a response declares an event stream. If the whole body arrived, it must also have events. */
+/**
+ * Whether a response is an event stream: its media type says so, and it has events. Events may be absent if the body
+ * did not arrive completely.
+ */
 const isEventStream = (exchange: Exchange): boolean =>
   mediaTypeOf(exchange) === "text/event-stream" &&
   exchange.answer.kind === "answered" &&

@@ -68,7 +68,7 @@ export const allExchanges = probe(
   }),
 );
 
-/** Splits exchanges at the end of each outage. A restarted server may count and measure from zero again. */
+/** Splits exchanges at the end of each outage, because a restarted server may count and measure from zero again. */
 export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
   exchanges: readonly E[],
   { returnsMs = [] }: Pick<AllExchanges, "returnsMs">,

@@ -24,7 +24,11 @@ export interface JudgedResponse {
 export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): ClauseCase<Exchange>[] =>
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 
-/** Returns the responses of an endpoint with a JSON body and a key of the target file. `rootOf` finds their fields. */
+/**
+ * Returns the responses of an endpoint to keys of the target file, if they have a JSON body.
+ *
+ * @param rootOf returns the object with the endpoint's fields
+ */
 export function bodyCases(
   endpoint: EndpointName,
   all: AllExchanges,

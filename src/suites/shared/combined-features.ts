@@ -46,7 +46,11 @@ const mergeFeatures = (one: Feature, other: Feature): Feature => ({
     : { parameters: { ...one.parameters, ...other.parameters } }),
 });
 
-/** Judges whether the target accepts one feature. `control` is a plain request to the same endpoint. */
+/**
+ * Judges whether the target accepts one feature.
+ *
+ * @param control a plain request to the same endpoint
+ */
 export function judgeAccepted<F extends string>(
   { together, apart }: CombinedResult<F>,
   feature: F,

@@ -60,7 +60,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** An additional rule for each message that has the required fields. */
+  /** An additional rule for each message that has all required fields. */
   readonly judge?: (subject: T) => Mismatch | null;
   /** Path of a field that every judged message must have. Default: the first field of the clause in the table. */
   readonly presencePath?: string;

@@ -55,7 +55,7 @@ export const coverageProbe = probe(
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
       if (isNeedless(request, recorder.allExchanges(), target)) continue;
-      // No limit counts a health request, so a used-up limit is no reason to skip it.
+      // Health requests are sent even if a limit is used up, because no limit counts them.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
         left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: needsMoreTime } });
@@ -129,8 +129,9 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths, and a PUT without a body changes nothing. The method of operations
-    // is unknown. With a small limit per minute, a PUT to health would get a 429.
+    // The document defines only GET for these paths, and a PUT without a body changes nothing. Leaves out operations,
+    // because the document names no method for them. Leaves out health if the limit per minute is small: a PUT would
+    // then get a 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),

@@ -6,7 +6,7 @@ import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { agentInPath, type AllExchanges, exchangesOf } from "./all-exchanges.ts";
 
-/** Tolerance for a reported duration. A server may round to whole seconds. */
+/** Tolerance for a reported duration, because a server may round to whole seconds. */
 const roundingSeconds = 1;
 
 /** Judges that a reported duration is not longer than the request took by the target's clock. */
@@ -65,7 +65,7 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 const maxStreamFactor = 10;
 /** Maximum seconds by which a stream's reported duration may exceed `maxStreamFactor` times the measured one. */
 const maxStreamExtraSeconds = 2;
-/** A delivered duration may be this many times the duration in `done`. */
+/** Maximum quotient of a stream's delivered duration and the duration in `done`. */
 const maxDoneFactor = 100;
 
 /**

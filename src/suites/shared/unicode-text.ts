@@ -17,7 +17,10 @@ const wordsOfScripts = [
 /** The words between ASCII marks such as `w3-` and `-3w`, which show where a corrupted word is in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
-/** Characters that JSON must escape. Unescaped, they would break the lines of an event stream. */
+/**
+ * Characters that JSON must escape, such as line feeds. Without the escape, they would break the lines of an event
+ * stream.
+ */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
 /** A query that asks the agent to repeat the marked words. */

@@ -36,7 +36,7 @@ export type DisconnectResult =
       readonly after: readonly Exchange[];
     };
 
-/** Pauses before streams are opened again. A server may notice a closed connection only at its next write. */
+/** Pauses before each new try to open streams. A server may notice a closed connection only when it next writes. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time until the server learns that the client closed a connection. */
 const disconnectDelayMs = 50;

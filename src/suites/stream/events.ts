@@ -73,7 +73,10 @@ export function eventCases(
   });
 }
 
-/** Returns an event in the form that checks judge, as one object each time, because checks cache by object. */
+/**
+ * Returns an event in the form that checks judge. Always returns the same object for the same event, because checks
+ * cache by object.
+ */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
 /** Describes the event names of a stream: `start, chunk × 12, done`. */

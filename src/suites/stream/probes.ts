@@ -56,7 +56,9 @@ export const streamed = probe(
   }),
 );
 
-/** Optional fields of a stream's request. Their values give a server no reason to shorten its text. */
+/**
+ * Optional features of a stream's request. Their values are chosen so that a server has no reason to shorten the text.
+ */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -140,7 +142,7 @@ export const streamedFromTwo = probe(
   (context) => streamedWith({ resume_from_index: 2 }, context),
 );
 
-/** A stream with one parameter, and the same stream with a temperature in addition. */
+/** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   /** The stream with the temperature: the same as `exchange`, unless the target rejected the temperature. */
   readonly tempered: Exchange;
@@ -165,7 +167,9 @@ const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temp
 export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0);
 export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
-/** Sends an agent a word in a session, and asks for it in another stream of that session and in another session. */
+/**
+ * Streams with a word in a session. Then asks for the word in another stream of that session, and in another session.
+ */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
   { needs: ["agents.rememberingInStream"], requests: 3 },

@@ -176,7 +176,7 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
   return breach(expected, describeGrowth(grown), evidence.usage, evidence.later);
 }
 
-/** Number of reads of usage in a measurement. The target may count both reads or none. */
+/** Number of reads of usage between which growth is measured. The growth may include both reads or none. */
 const usageReadCount = 2;
 const describeGrowth = (grown: number): string => `by ${grown}`;
 
@@ -188,7 +188,8 @@ const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
 /**
- * Whether the window that usage describes may have ended between the reads. The headers and the tier show its length.
+ * Whether the window that usage counts may have ended between the reads. The limit in the headers and the limits of the
+ * tier show which window it is.
  */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;

@@ -109,7 +109,7 @@ export const everyUsageRead = probe(
     const isRead = ({ name }: TargetKey): boolean =>
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
-      // Without a test clock, the probe does not wait for a key that has no requests left.
+      // Without a test clock, sends without waiting for the key's limits: a 429 is then no loss.
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
     return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };
@@ -197,7 +197,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // A check of headers compares `Remaining` of this read with that of the next request.
+  // For a check of headers: it compares `Remaining` of this read with `Remaining` of the next request.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

@@ -7,7 +7,7 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum time from an event to its delivery. A sender may poll its queue only every few seconds. */
+/** Maximum time from an event to its first delivery attempt. A sender may poll its queue only every few seconds. */
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
@@ -39,8 +39,10 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 /**
- * Waits for a condition until every sender has polled its queue, by the target's clock and then in real time. `check`
- * waits up to a real time, and returns whether the condition is met.
+ * Waits until a condition is met, at most until every sender must have polled its queue: by the target's clock and then
+ * in real time.
+ *
+ * @param check waits up to a real time, and returns whether the condition is met
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
   // First waits without an advance: most senders need none, and some targets answer an advance only after their
@@ -56,7 +58,10 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/** Waits so long that an unexpected delivery would have arrived. Even the smallest advance ends after deliveries. */
+/**
+ * Waits long enough for an unexpected delivery to arrive. With a test clock, a small advance is enough, because an
+ * advance ends after the deliveries that are due.
+ */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

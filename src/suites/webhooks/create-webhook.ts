@@ -31,7 +31,7 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
   isNamed: target.webhooks?.isReachabilityPromised === true,
 });
 
-/** Name of the receiver's address that gets the first deliveries of a run. */
+/** Name of the receiver's address to which a run's first deliveries come. */
 const firstHook = `${hookPrefix}wildcard`;
 
 /** Like {@link reachOf}, but throws a `ReceiverError` if no delivery can be expected. */

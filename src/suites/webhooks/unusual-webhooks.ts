@@ -13,7 +13,10 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { ExpectedDeliveries } from "./await-deliveries.ts";
 
-/** Secrets that a server may mistake for something else than text. None looks random, because reports hide those. */
+/**
+ * Secrets that a server may mistake for a number, an encoded text or bytes. None is a random text, because reports hide
+ * random texts.
+ */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
   "digits alone": "0070042000700420",

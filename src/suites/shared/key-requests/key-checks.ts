@@ -137,7 +137,10 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
   readonly judged: (evidence: E) => readonly JudgedRequest[];
-  /** Returns a finding if an additional condition is not met. Called if no request has the verdict `violation`. */
+  /**
+   * Checks an additional condition, and returns a finding if it is not met. Called if no request has the verdict
+   * `violation`.
+   */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
   /** Returns a special reason why no response is conclusive. `null` if the statuses of the responses are the reason. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;

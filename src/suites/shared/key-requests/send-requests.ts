@@ -29,7 +29,10 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Returns a key with another last character, which differs in its highest bit: a base64 decoder may ignore others. */
+/**
+ * Returns a key with another last character. The two characters differ in their highest bit, because a base64 decoder
+ * may ignore the lower bits.
+ */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -71,7 +74,10 @@ type AlteredKeyKind = Extract<
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/** Turns a valid key into a header that the server must reject. `null` if the key cannot be altered so. */
+/**
+ * By kind: a function that turns a valid key into an `Authorization` header that the server must reject. It returns
+ * `null` if the key does not allow the alteration.
+ */
 export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

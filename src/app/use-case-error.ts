@@ -3,7 +3,10 @@ export type UseCaseProblem =
   /** The evidence of a check cannot be sent again. `what` names the evidence. `does` says how a new run obtains it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
-  /** The user gave one key, but the requests used several, `names`. `variables`: environment variables for them. */
+  /**
+   * The user gave one key, but the requests used the keys `names`. `variables` are the environment variables for these
+   * keys.
+   */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
   /**
    * The user gave no value for the key `name`. `variable` is the environment variable for it; `null` if the report
@@ -17,7 +20,7 @@ export type UseCaseProblem =
   | { readonly kind: "nothing to watch"; readonly folder: string; readonly file: string }
   | { readonly kind: "unreadable watch"; readonly file: string }
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }
-  /** The statement was changed by hand, or the harness did not write it. */
+  /** The statement was changed by hand, or was not written by the harness. */
   | { readonly kind: "rewritten statement"; readonly file: string };
 
 /** The error for a use case that cannot start. Nothing has been sent then. */

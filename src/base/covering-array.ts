@@ -28,7 +28,10 @@ export interface CoveringInput {
   readonly counts: (value: string) => boolean;
 }
 
-/** Makes covering arrays over a fixed set of dimensions. A pair is named by its two dimensions and their values. */
+/**
+ * Builds covering arrays over a fixed set of dimensions. The name of a pair consists of its two dimensions and their
+ * values.
+ */
 export interface Covering {
   /** Returns the names of all pairs that rows can cover. */
   readonly possiblePairs: () => readonly string[];
@@ -78,7 +81,8 @@ const undecided = -1;
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // An item is a dimension with a value. Items and pairs are numbers, because a run looks up hundreds of thousands.
+  // An item is a dimension with one of its values. Items and pairs are represented by numbers, because a run looks up
+  // hundreds of thousands of pairs.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -156,7 +160,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     ),
   );
 
-  /** Returns the triples that a row contains, as numbers. Dimensions after the first refused value form none. */
+  /** Returns the triples that a row contains, as numbers. Values after the first refused value form no triples. */
   const triplesOf = (row: Ids): Int32Array => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;
     const own = row.filter((id) => isCounted[id]);

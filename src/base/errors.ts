@@ -5,6 +5,6 @@ export const errorCodeOrText = (error: unknown): string =>
 /** Returns the message of an error, or the text of any other thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Returns the stack of an error, with its message, for developers. */
+/** Returns an error's message and stack trace, for developers. */
 export const traceOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

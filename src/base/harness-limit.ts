@@ -1,4 +1,4 @@
-/** Messages for resources that this machine can run out of, by the code of the system error. */
+/** Messages about resources of this machine that can run out, by the code of the system error. */
 const limitMessages = {
   EMFILE: "the harness ran out of file descriptors (EMFILE): raise `ulimit -n`",
   ENFILE: "this machine ran out of file descriptors (ENFILE): raise `sysctl fs.file-max`, or end other programs",

@@ -32,7 +32,7 @@ function countOpenableFiles(max: number): number {
   return isLimited ? open.length : max;
 }
 
-/** Number of file descriptors to keep free for other uses than connections, such as pipes and Node's threads. */
+/** Number of file descriptors that connections must leave free, for pipes and Node's threads. */
 export const reservedFiles = 64;
 
 /**

@@ -12,7 +12,7 @@ import { UsageError } from "./usage-error.ts";
  */
 export function readTextFile(path: string, what: string): string {
   try {
-    // Refuses devices, some of which have no end. Pipes are read, because a shell passes them as `<(command)`.
+    // Refuses character devices, because some never end. Reads pipes, because a shell passes one for `<(command)`.
     if (!statSync(path).isCharacterDevice()) return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(line`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);

@@ -24,7 +24,7 @@ export type ShellPiece =
 const quoted = (pieces: readonly ShellPiece[]): string =>
   pieces.map((piece) => (piece.kind === "text" ? shellQuote(piece.text) : `"${expansion(piece, "")}"`)).join("");
 
-/** Matches texts whose characters have no special meaning inside double quotes, in any shell. */
+/** Matches texts that need no escapes inside double quotes, in any shell. */
 const plainInDoubleQuotes = /^[\w@%+=:,./ ()[\]{}<>|&;*?#~^-]*$/;
 
 function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPiece[]): string {

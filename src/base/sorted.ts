@@ -11,7 +11,7 @@ export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Floa
   return isSorted ? values : values.toSorted();
 }
 
-/** Counts the values below `bound`. */
+/** Counts how many values are below `bound`. */
 export function countBelow(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

@@ -15,7 +15,10 @@ export const startWorker = (callerUrl: string, name: string, options: WorkerOpti
     : new Worker(moduleNextTo(callerUrl, name), options);
 
 interface ProcessOptions extends ForkOptions {
-  /** Options for Node, of those that NODE_OPTIONS allows, because the single executable file gets them that way. */
+  /**
+   * Options for Node. Only options that NODE_OPTIONS allows, because the single executable file gets them through this
+   * variable.
+   */
   readonly execArgv: string[];
 }
 

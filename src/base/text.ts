@@ -46,7 +46,7 @@ export function joinFirst(items: readonly string[], most: number): string {
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }
 
-/** Returns a text, `undefined` if it is empty: an empty environment variable counts as not set. */
+/** Returns `undefined` for an empty text, because an empty environment variable counts as not set. */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 /**

@@ -9,8 +9,8 @@ const ipv4Mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const ipv6Zone = /%.*$/s;
 
 /**
- * Normalizes an address for comparison: removes an IPv6 zone such as `%eth0`, and writes an IPv4-mapped IPv6 address as
- * plain IPv4.
+ * Normalizes an IP address for comparisons: removes an IPv6 zone such as `%eth0`, and turns an IPv4-mapped IPv6 address
+ * into IPv4.
  */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(ipv6Zone, "");
@@ -56,7 +56,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 export interface ForwardedAddresses {
   /** The IP address at the other end of the socket. */
   readonly peer: string;
-  /** The header `Forwarded`; empty if absent. */
+  /** Value of the header `Forwarded`; empty if absent. */
   readonly forwarded: string;
   /** The header `X-Forwarded-For`; empty if absent. */
   readonly forwardedFor: string;

@@ -165,7 +165,7 @@ const problemOf = (issue: z.core.$ZodIssue, source: Source): string =>
 const formatPlace = ({ line, column }: Place): string => `(line ${line}, column ${column})`;
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  // For an invalid key of an object, the real issue is nested in the one that zod reports.
+  // For an invalid key of an object, zod reports an issue that contains the real one.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
   const place = path.replace(/^\./, "") || "the file";

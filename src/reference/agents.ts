@@ -8,7 +8,7 @@ export type Failure =
 
 /** The part of a conversation that an agent remembers between two requests of a session. */
 export interface Conversation {
-  /** Number of the current turn, from 1. */
+  /** Number of the current turn of the conversation, from 1. */
   readonly turn: number;
   readonly previousQuery: string | null;
 }
@@ -56,7 +56,7 @@ export interface Agent {
 
 export const isStreaming = ({ tag }: Entrypoint): boolean => tag.endsWith("_stream");
 
-/** Defaults of a deployment. Source: Limits, Scope of limits 4. */
+/** Default settings of a deployment. Source: Limits, Scope of limits 4. */
 export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as const;
 
 const echoText = (query: string) => `You said: ${query}`;

@@ -34,7 +34,7 @@ export function systemClock(): Clock {
   };
 }
 
-/** Creates a clock that starts at `epochMs`. Does not replace any global timer. */
+/** Creates a clock that starts at `epochMs` and moves only when it is advanced. Replaces no global timers. */
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
   /** For each pending timer, the latest time at which it runs. */

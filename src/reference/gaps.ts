@@ -2,7 +2,7 @@ import type { ClauseId } from "../spec/clauses.ts";
 
 /** A case that the document leaves open, this server's choice, and the variants with another choice. */
 export interface Gap {
-  /** The clauses that observe the case; empty if no clause does. */
+  /** The clauses that observe how a target behaves in this case; empty if none does. */
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;

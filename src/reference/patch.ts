@@ -93,7 +93,7 @@ export const overrideResult =
     return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
   };
 
-/** Edits the result of a decision. `edit` also receives the number of the call, from 1, and the arguments. */
+/** Edits the result of a decision. `edit` also gets the number of the call, from 1, and the arguments. */
 export const overrideByCount =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, count: number, ...args: Arguments<D>) => Result<D>): Override =>
@@ -102,7 +102,7 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/** Makes an override whose functions can read the arguments of the last call of a decision. */
+/** Makes an override whose functions can read the arguments with which a decision was last called. */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {

@@ -55,7 +55,7 @@ export interface ReferenceOptions {
   readonly auth?: "keys" | "none";
   /** Token that a caller of the test control must send, to move the clock or change a deployment. Default: none. */
   readonly controlToken?: string | null;
-  /** Host names under which the test control is on, besides loopback. Default: none. */
+  /** Host names, other than loopback, under which the test control is on. Default: none. */
   readonly controlHosts?: readonly string[];
   /** IP addresses and CIDRs of proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
@@ -130,7 +130,7 @@ export interface Reference {
   close(): Promise<void>;
 }
 
-/** Takes each request without a valid key as one of the largest tier. */
+/** Treats every request without a valid key as a request with the key of the largest tier. */
 const withoutKeys = (base: Behaviour): Behaviour => ({
   ...base,
   identify: (credentials, ring, nowMs, endpoint) => {

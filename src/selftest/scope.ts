@@ -40,7 +40,7 @@ const clausesOnTiers: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) => checks.filter(usesTierProbe).map(({ clause }) => clause)),
 );
 
-/** Whether a patch changes how the server limits requests, or breaks a clause that is tested once for each tier. */
+/** Whether a patch changes how the server limits requests, or breaks a clause that the suites test once per tier. */
 export function affectsLimits(patch: Patch): boolean {
   return (
     patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||

@@ -29,9 +29,9 @@ export interface PatchTrial {
   readonly errors: readonly string[];
   /** The readings of clauses that the server's behaviour matched, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** Texts of the red checks, for the person who corrects a fault or a check. */
+  /** Texts of the red checks. They help to correct the fault or the check. */
   readonly said: readonly string[];
-  /** A sentence for each cost of the run that is too high: requests, or agent executions. */
+  /** The costs of the run that are too high, in requests or in agent executions: a sentence for each. */
   readonly excess: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export type CommandLine = readonly [program: string, ...args: string[]];
 
 export interface CommandOptions {
   readonly command: CommandLine;
-  /** Environment variables in addition to those of this process. */
+  /** Environment variables that the command gets in addition to those of this process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -54,7 +54,7 @@ const maxOutputChars = 4000;
 /** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
 const terminationGraceMs = 1000;
 
-/** Runs a command until it ends or its time limit is over. Also ends the processes that the command started. */
+/** Runs a command until it ends or reaches its time limit. Then also ends the processes that the command started. */
 export async function runCommand(options: CommandOptions): Promise<EndedCommand> {
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
@@ -105,7 +105,10 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   }
 }
 
-/** Waits for `exit`, because `close` may never come: a process that the command started may keep the output open. */
+/**
+ * Waits for the event `exit`. The event `close` may never come, because a process that the command started may keep the
+ * output open.
+ */
 const waitForExit = (
   child: ReturnType<typeof spawn>,
   program: string,

@@ -34,7 +34,7 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxListedAgents = 50;
-/** Rate limits do not apply to health requests, but the user waits for them. */
+/** Maximum number of health requests. No rate limit applies to them, but the user waits for them. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
 /**

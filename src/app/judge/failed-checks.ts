@@ -26,7 +26,7 @@ const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || findi
 
 export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
 
-/** Returns the checks of a report that were broken or not judged. Throws if no run can repeat them. */
+/** Returns the checks of a report that found a breach or could not judge. Throws if no run can repeat them. */
 export function failedChecks(
   { report, evidence }: ReportDocument,
   suites: readonly Suite[],

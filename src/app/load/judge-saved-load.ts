@@ -19,7 +19,10 @@ import { mergeEvidence } from "../../load/merge.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** Judges saved load evidence. `clocksApartMs`: maximum difference between the clocks of the sending machines. */
+/**
+ * Judges saved load evidence. `clocksApartMs`: maximum difference between the clocks of the machines that sent the
+ * load.
+ */
 export function judgeSavedLoad(
   paths: readonly string[],
   clocksApartMs: number,

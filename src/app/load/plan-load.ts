@@ -16,13 +16,13 @@ import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 
 export interface LoadParameters {
-  /** Names of the scenarios to send. An empty list stands for the default scenarios. */
+  /** Names of the scenarios to send, or `all`. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
   /** The load engine. `first`: the one that each scenario prefers. `in turns`: k6 and autocannon alternate. */
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes among which the load of each trial is divided. */
   readonly segments: number;
-  /** The tier to load. `null`: every tier for which the target has a key. */
+  /** The tier on which to send load. `null`: every tier for which the target has a key. */
   readonly tier: TierName | null;
   /** Maximum number of requests of the load. A trial that would exceed it is skipped. */
   readonly maxRequests: number;
@@ -78,7 +78,10 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
   return { trials, tiers, unsendable, estimateOf: (trial) => estimateForTrial(trial, tiers) };
 }
 
-/** Checks the load parameters before anything is sent: all of them, once a key has a known tier. */
+/**
+ * Checks the load parameters before anything is sent. If no key has a known tier yet, checks only those that do not
+ * depend on the target.
+ */
 export function assertLoadParameters(
   parameters: LoadParameters,
   target: Target | null,
@@ -147,7 +150,7 @@ export function previewLoad(
   return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * keyPauseSeconds, unsendable };
 }
 
-/** Returns how many requests a trial sends at most. Returns `null` if that depends on the responses. */
+/** Returns the maximum number of requests of a trial; `null` if that depends on the responses. */
 export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;

@@ -29,7 +29,10 @@ export interface RedactedLoad {
  */
 export type LoadWriter = ReturnType<typeof openLoadWriter>;
 
-/** Creates a writer for the results of a load. `wantedFolder` gets `report.json` and `load/*.json`, if not `null`. */
+/**
+ * Creates a writer for the results of a load. If `wantedFolder` is not `null`, `report.json` and `load/*.json` are
+ * written into it.
+ */
 export function openLoadWriter(
   target: Target | null,
   wantedFolder: string | null,

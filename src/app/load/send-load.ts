@@ -84,7 +84,7 @@ export async function sendLoad(
   }
 }
 
-/** A load that is planned and to which the user has agreed. Its server and keys are ready. */
+/** A planned load to which the user has agreed. Its server and its keys are ready. */
 export interface PreparedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
@@ -93,7 +93,10 @@ export interface PreparedLoad {
   readonly close: () => Promise<void>;
 }
 
-/** Discovers the target, plans the trials and asks for consent. The caller then runs the trials, perhaps repeatedly. */
+/**
+ * Discovers the target, plans the trials, and asks the user for consent. The caller then runs the trials, and may run
+ * them again.
+ */
 export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -210,7 +213,10 @@ export const requestsLeft = (maxRequests: number | null, { requests }: Report): 
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
 
 export interface LoadEvents {
-  /** Called before the first trial. The target, `null` if embedded, has the keys that its test control issued. */
+  /**
+   * Called before the first trial. `target` is `null` for the embedded server; otherwise it has the keys that its test
+   * control issued.
+   */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;

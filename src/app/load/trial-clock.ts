@@ -35,7 +35,10 @@ interface ClockObservation {
   readonly timers?: Timers;
 }
 
-/** Whether a test clock moves only when it is advanced: its time stands still for 3 s, then follows an advance. */
+/**
+ * Whether a test clock moves only when it is advanced. Observes that the target's time stands still for 3 s, and then
+ * follows an advance.
+ */
 export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
@@ -136,7 +139,10 @@ export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machin
   },
 });
 
-/** Requests an agent's health with a key, for the rate-limit headers. Rate limits do not count health requests. */
+/**
+ * Requests the health of an agent, for the rate-limit headers in the response. Health requests do not count against
+ * rate limits.
+ */
 export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {

@@ -26,7 +26,10 @@ interface WatchedTrial {
   readonly mayLag: boolean;
 }
 
-/** Watches a trial for another run or client with the same keys, a stall of this machine, or a test clock that lags. */
+/**
+ * Watches for disturbances of a trial: another run or client that uses its keys, a stall of this machine, or a lagging
+ * test clock.
+ */
 export function watchForDisturbances({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {

@@ -36,7 +36,7 @@ export interface ExecutedNight {
   readonly unjudged: ReportDocument | null;
   /** The report on the load; `null` if no load was sent. */
   readonly load: ReportDocument | null;
-  /** Why the requested load was not sent. `null` if it was sent, or no load was requested. */
+  /** Why no load was sent although one was requested; otherwise `null`. */
   readonly noLoad: NotSentReason | null;
   readonly interrupted: boolean;
 }

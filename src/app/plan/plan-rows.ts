@@ -56,7 +56,7 @@ export function planRowOf(
   };
 }
 
-/** Returns the key that sends most requests of a probe. Not for probes that run once for each tier. */
+/** Returns the key with which a probe sends most of its requests. Not meant for probes that run once per tier. */
 export function mainKeyOfProbe(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },

@@ -12,7 +12,10 @@ import type { Target } from "../../target/target.ts";
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
-  /** Lines of the target file, or flags, that would enable more pairs. The largest number comes first. */
+  /**
+   * The settings that would let the run try more pairs: lines of the target file, or flags. The setting that adds the
+   * most pairs comes first.
+   */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 

@@ -44,7 +44,7 @@ export interface RunPlan {
     readonly waitSeconds: number;
     readonly checks: number;
   };
-  /** The checks that the run would probably skip because `maxWaitMs` is too short; `null` if there are none. */
+  /** The checks that the run would probably skip because `maxWaitMs` is too short; `null` if none. */
   readonly shortOfTime: ChecksShortOfTime | null;
   readonly requirements: RequirementSet;
   /** The bounds of the run, with defaults filled in. `maxRequests` is `null` if it is unlimited. */
@@ -145,7 +145,7 @@ async function findChecksShortOfTime(
   return { checks: [...ids], enoughMinutes: await findEnough() };
 }
 
-/** A run against a target with a test clock does not wait, so it skips no probe for lack of time. */
+/** The simulated run against a target with a test clock. It does not wait, so it skips no probe for lack of time. */
 const simulatedRunWithTestClock: SimulatedRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const listedAgentPlaceholder = "(found through the list)";

@@ -16,7 +16,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { mainKeyOfProbe } from "./plan-rows.ts";
 
 export interface SimulatedRun {
-  /** Probes that a run would skip, because `maxWaitMs` leaves less time than they need to wait. */
+  /** Probes that a run would skip, because `maxWaitMs` is shorter than their wait. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }

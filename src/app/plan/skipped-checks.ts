@@ -6,7 +6,7 @@ import { type Enabler, fastSkip, needsMoreTime, need, needsTierOfKey, type Messa
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** The checks that a run skips because of the same missing requirement, such as a line of the target file. */
+/** Checks that a run skips for the same reason: a missing requirement, such as a line of the target file. */
 export interface SkipGroup {
   readonly enabledBy: string;
   readonly checks: readonly string[];
@@ -18,7 +18,7 @@ interface SkipConditions {
   readonly target: Target;
   readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
-  /** Whether the run leaves slow probes out. */
+  /** Whether slow probes are left out of the run. */
   readonly fast: boolean;
   readonly messages: Messages;
 }

@@ -6,7 +6,7 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 const maxKeptPerKind = 3;
 /** From this number of kept exchanges on, no more are kept that show the same broken check. */
 const maxKeptPerBreach = 5;
-/** No further exchanges are kept from this number or from this total size on, except those that show a breach. */
+/** Maximum number and total size of kept exchanges. Beyond, only exchanges that show a breach are kept. */
 const maxKeptExchanges = 1500;
 const maxKeptBytes = 64 * 1024 * 1024;
 

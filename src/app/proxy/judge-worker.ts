@@ -57,7 +57,7 @@ const trafficJudge = startTrafficJudge({
 });
 
 const judgingIntervalMs = 5000;
-/** The thread pauses only after judging for longer than this. */
+/** Minimum time of judging after which the thread pauses. */
 const minPausedWorkMs = 20;
 /** Aborts the pauses of the thread when the proxy asks for the report, so that the user does not wait for them. */
 const pauses = new AbortController();
@@ -67,7 +67,10 @@ proxyPort.on("message", (message: MessageToJudge) => {
   if (message.kind === "finish") pauses.abort();
   work = work.then(() => handleMessage(message));
 });
-/** With little traffic, a breach would otherwise be reported only when a batch is full. */
+/**
+ * Judges the waiting exchanges at an interval. With little traffic, a breach would otherwise be reported only when a
+ * batch is full.
+ */
 const timer = setInterval(() => {
   work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);

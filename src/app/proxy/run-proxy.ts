@@ -100,7 +100,8 @@ function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: numb
     }
   });
   worker.on("error", finished.reject);
-  // `finish` rejects with this error. Node would end the process if it came before `finish` was called.
+  // Keeps Node from ending the process if the worker fails before `finish` is called. `finish` still rejects with the
+  // error.
   finished.promise.catch(() => {});
   return {
     add: (exchange: ForwardedExchange): void => {

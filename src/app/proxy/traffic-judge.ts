@@ -45,7 +45,10 @@ const minBatchSize = 2000;
 /** From this number of rate-limit samples of a key on, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
-/** Judges traffic in batches. The final report judges only the kept exchanges, so that its evidence supports it. */
+/**
+ * Judges traffic in batches. The final report judges only the exchanges that were kept, so that its evidence supports
+ * it.
+ */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];

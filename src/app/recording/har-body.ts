@@ -134,7 +134,7 @@ function isText(bytes: Buffer): boolean {
   }
 }
 
-/** Whether a JSON body breaks off, for example because the client disconnected. Recorders do not mark that. */
+/** Whether a JSON body is cut off, for example because the client disconnected. Recorders do not mark such a body. */
 function endsWithinJson(bytes: Buffer, headers: readonly Header[]): boolean {
   if (!/json/i.test(headerValue(headers, "content-type") ?? "")) return false;
   const text = bytes.toString("utf8");
@@ -156,7 +156,7 @@ function numberAt(value: unknown, name: string): number | undefined {
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 
-/** When a request was sent, and when its response began and ended, in Unix milliseconds. */
+/** When a request was sent, and when its response began and ended. Times are Unix milliseconds. */
 export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
@@ -165,7 +165,10 @@ export interface HarTimes {
   readonly mayBeLate: boolean;
 }
 
-/** Reads the times of an archive's entry; `null` if they are missing, or too early without a `Date` to correct them. */
+/**
+ * Reads the times of an archive's entry. Returns `null` if times are missing, or if they are too early and no `Date`
+ * header allows a correction.
+ */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
   const sentMs = Date.parse(stringAt(entry, "startedDateTime"));
   const tookMs = getPath(entry, "time");

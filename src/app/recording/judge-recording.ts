@@ -37,7 +37,7 @@ export interface JudgeRecordingOptions {
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly messages: Messages;
-  /** Name of the user's option for the tier of a key, which messages contain. Default: `--tier`. */
+  /** Name of the user's option for the tier of a key, for use in messages. Default: `--tier`. */
   readonly tierName?: string;
 }
 
@@ -133,7 +133,10 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
     count,
   }));
 
-/** Creates a target of the recorded server and its keys. Throws if `tiers` names a key that the recording lacks. */
+/**
+ * Creates a target for the recorded server, with the recorded keys. Throws if `tiers` names a key that the recording
+ * lacks.
+ */
 export function recordedTarget(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,

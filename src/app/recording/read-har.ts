@@ -88,7 +88,7 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/** A day, for an exchange whose times are unknown. It contradicts no duration that a response states. */
+/** The duration that is assumed for an exchange without times. A day contradicts no duration in a response. */
 const assumedDurationMs = 86_400_000;
 
 /** Reads the headers of a message, without HTTP/2 pseudo-headers. Chromium joins equal ones by a line feed. */

@@ -45,7 +45,7 @@ const acceptedFormats = "Give a HAR, a folder of a report, evidence.json, or JSO
 function readBounded(file: string): string {
   let handle: number | null = null;
   try {
-    // O_NONBLOCK, because opening a named pipe would otherwise wait until another process writes to it.
+    // Opens with O_NONBLOCK, because opening a named pipe would otherwise wait until another process writes to it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(handle);
     if (!stats.isFile()) throw new UsageError(line`${file} is no file. ${acceptedFormats}`);

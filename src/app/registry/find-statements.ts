@@ -40,7 +40,7 @@ const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
 
 /**
  * Finds the statements in the folder of a registry: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and the
- * keys in `VENDOR/keys.json`. Hidden files, and files that are not JSON, do not matter.
+ * keys in `VENDOR/keys.json`. Ignores hidden files, and files that are not JSON.
  */
 export function findStatements(registry: string): FoundStatements {
   if (statSync(registry, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -94,7 +94,10 @@ async function verifyOne(
   return { found, entry };
 }
 
-/** A run in the future would be the newest for as long as its author likes. */
+/**
+ * Returns a problem if the run ended in the future. Such a statement would stay the newest for as long as its author
+ * likes.
+ */
 const futureOf = ({ finished }: Statement, now: Date): string[] =>
   Date.parse(finished) > now.getTime()
     ? [`finished: the run ended on ${finished.slice(0, 10)}, which is yet to come`]

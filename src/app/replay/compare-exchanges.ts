@@ -165,7 +165,7 @@ function firstEventRows(was: Answered, is: Answered): DifferenceRow[] {
 
 const valueText = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 
-/** Maximum depth of a JSON value that is compared. Anything beyond these two bounds is ignored. */
+/** Bounds of the comparison: values that are deeper than the first, or beyond the second in number, are ignored. */
 const maxComparedDepth = 30;
 const maxComparedValues = 2000;
 

@@ -104,14 +104,14 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 }
 
 export type ConfirmationReason =
-  /** The target is not on loopback, and these requests (method and path) may change something on it. */
+  /** The target is not on loopback, and `requests` (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
   /**
    * The report names another address than the user, and may be forged. The keys of these variables would be sent there.
    */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
-/** Returns why the user must confirm a replay elsewhere than on loopback; `null` if there is no reason. */
+/** Returns why the user must confirm a replay; `null` if no confirmation is needed. A replay on loopback needs none. */
 function confirmationReason(
   requests: readonly OutgoingRequest[],
   baseUrl: string,

@@ -5,7 +5,7 @@ import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {
-  /** A run to save before any format is written. It has the webhook secrets that `evidence.json` keeps. */
+  /** A run to save before any format is written. It contains webhook secrets, which `evidence.json` keeps. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
   /** Whether this is the last version of the report, so that it may be printed. Default: `true`. */
   readonly isFinal?: boolean;

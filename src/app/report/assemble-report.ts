@@ -75,7 +75,7 @@ export function assembleReport({ judging, started, finished, findings, ...parts 
   return withProfileResults(report);
 }
 
-/** Adds the verdict for each profile to a report, and what its findings prove about rate limits. */
+/** Adds to a report the verdict for each profile, and the conclusions about rate limits that its findings allow. */
 export function withProfileResults({ profiles: _before, limits: _limits, ...report }: Report): Report {
   const profiles = profileResultsOf(report);
   return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
@@ -122,7 +122,10 @@ export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFind
 /** The result of a check with skip reasons as texts, as the report has them, instead of data. */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/** Converts the result of a check. The level of the clause decides whether a breach is a fail, a warning or a note. */
+/**
+ * Converts the result of a check for the report. The clause's level decides whether a breach is a fail, a warning or a
+ * note.
+ */
 export function findingDetails(finding: FindingWithTexts, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

@@ -58,7 +58,9 @@ const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): Non
 });
 
 interface ProfileFacts {
-  /** The profiles that `offers` in the target file lists; `null` if it has no such list, which means all. */
+  /**
+   * The profiles in the target file's list `offers`; `null` if it has no such list, so that the target must offer all.
+   */
   readonly offers: readonly Profile[] | null;
   readonly exchanges: readonly Exchange[];
   readonly batchPath: string | null;

@@ -51,7 +51,9 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
   });
 }
 
-/** Returns why the target became unreachable, from the first trial in which it did; `null` if it always answered. */
+/**
+ * Returns why the target became unreachable, from the first trial in which that happened; `null` if it never happened.
+ */
 const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
   outcomes
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))

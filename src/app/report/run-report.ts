@@ -28,7 +28,7 @@ export interface RunReportFacts extends StatedFacts {
   readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly started: Date;
-  /** The end of the run. Default: now. */
+  /** When the run ended. Default: now. */
   readonly finished?: Date;
   /** Ids of must clauses whose checks the user left out by `--only` or `--skip`. Default: none. */
   readonly unselected?: readonly string[];
@@ -164,7 +164,7 @@ function candidateObjects(text: string): JsonFields[] {
 
 const maxEnvelopeDepth = 4;
 
-/** Returns the value of the first of these field names that occurs in any of the objects; `null` if none does. */
+/** Returns the value of the first of these fields that any of the objects has; `null` if no object has one. */
 const firstFieldValue = (records: readonly JsonFields[], names: readonly string[]): string | null =>
   names.flatMap((name) => records.flatMap((record) => idTexts(getPath(record, name))))[0] ?? null;
 

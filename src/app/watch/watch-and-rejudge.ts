@@ -24,7 +24,7 @@ export interface WatchResult {
   readonly problem: string | null;
 }
 
-/** Connections that must be possible, so that the receiver can accept deliveries. */
+/** Minimum number of connections that must be possible, so that the receiver can accept deliveries. */
 const minConnections = 32;
 
 /** Listens for webhook deliveries until no retry is due or the signal aborts. Then rewrites the report. */

@@ -117,7 +117,7 @@ export type Journal = ReturnType<typeof openJournal>;
 
 export function openJournal(folder: string) {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // Only this user may read the file, also if it existed before, because deliveries may contain webhook secrets.
+  // Only this user may read the file, even if it existed before, because deliveries may contain webhook secrets.
   fchmodSync(file, 0o600);
   // Ends an incomplete last line, which a killed process may have left.
   let begin = fstatSync(file).size > 0 ? "\n" : "";

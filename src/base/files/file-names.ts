@@ -23,7 +23,7 @@ function processNamespace(): string {
 
 /** Identifies the process that has created a file. */
 export interface FileOwner {
-  /** The `machineId` of the process. */
+  /** Identifies the machine of the process, see `machineId`. */
   readonly machine: string;
   readonly pid: number;
 }
@@ -54,7 +54,7 @@ export const temporaryName = (extension = ""): string =>
  */
 const maxAgeMs = 10 * 60_000;
 
-/** Removes temporary files that killed processes have left in a folder. Keeps those of running processes. */
+/** Removes temporary files that killed processes have left in a folder. Keeps the files of running processes. */
 export function sweepTemporaryFiles(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {

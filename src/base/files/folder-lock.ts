@@ -65,14 +65,15 @@ export function lockFolder(folder: string): void {
     try {
       renew();
     } catch {
-      // If the lock cannot be renewed, it becomes stale, and another process may take it. `assertLocked` notices that.
+      // A lock that cannot be renewed becomes stale, and another process may take it. `assertLocked` notices that.
     }
   }, renewalIntervalMs).unref();
   heldLocks.set(folder, { file, descriptor, timer });
 }
 
 /**
- * Must be called before results are written: a process that was suspended for long may have lost its lock.
+ * Checks that this process still has its locks. Must be called before results are written, because a process that was
+ * suspended for long may have lost them.
  *
  * @throws {FolderInUse} if another process has the lock of this folder, or of a folder around it
  */

@@ -19,7 +19,7 @@ import { sweepTemporaryFiles, temporaryName } from "./file-names.ts";
 /** Maximum number of symbolic links to follow in one path. File systems have the same limit. */
 const maxLinks = 40;
 
-/** Returns the file to which symbolic links lead, even if it does not exist yet. */
+/** Follows symbolic links. Returns the file that they lead to, even if that file does not exist yet. */
 export function followLinks(file: string, depth = 0): string {
   const path = resolve(file);
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -81,7 +81,7 @@ export interface Draft {
   readonly commit: () => boolean;
 }
 
-/** Prepares a temporary file for another program to write. It writes pipes and devices directly. */
+/** Prepares a file for another program to write: a temporary one, unless the output is a pipe or a device. */
 export function draftFor(file: string): Draft {
   const place = followLinks(file);
   const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;
@@ -132,7 +132,7 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // This process may not change the owner, so the user of this process owns the file.
+    // This process may not change the owner. So the file belongs to the user of this process.
   }
 }
 
@@ -147,7 +147,7 @@ function moveDraft(draft: string, place: string): void {
   syncFolder(dirname(place));
 }
 
-/** Writes the folder's entries to disk, so that the new name survives a power failure. Impossible on Windows. */
+/** Flushes the folder to disk, so that the new file name survives a power failure. Not possible on Windows. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, "r");

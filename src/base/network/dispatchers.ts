@@ -9,7 +9,7 @@ import { type Network, proxyFor } from "./network.ts";
 /** Options for every connection, direct or through a proxy. Times are in milliseconds. */
 export interface ConnectionOptions {
   readonly connectMs: number;
-  /** Longest wait for the head of a response, and between two pieces of its body; 0 for no limit. */
+  /** Maximum wait for the headers of a response, and between two pieces of its body; 0 for no limit. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
@@ -83,7 +83,7 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
     ? { connect: reportConnectResult(given.connect as buildConnector.connector, onFailure) }
     : {};
 
-/** A function to be called after each attempt to connect, with the error, or with `null` after a success. */
+/** Called after each attempt to connect: with the error of a failed attempt, or with `null`. */
 type OnConnectResult = (failed: Error | null) => void;
 
 /**

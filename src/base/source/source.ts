@@ -27,7 +27,7 @@ export interface Source {
   readonly placeOf: (path: ValuePath) => Place;
 }
 
-/** A text that cannot be parsed. The problem is on one line, without a full stop. */
+/** The result for a text that cannot be parsed. `problem` is one line without a full stop. */
 export interface SourceProblem {
   readonly kind: "problem";
   readonly problem: string;

@@ -10,7 +10,7 @@ export function quantile(values: readonly number[], share: number): number {
   return lower === upper ? lower : lower + (upper - lower) * (place - Math.floor(place));
 }
 
-/** Returns the middle value, or the mean of the two middle ones. Returns `NaN` without values. */
+/** Returns the median: the middle value, or the mean of the two middle values. `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Estimates how much larger the values of `one` are than those of `other`: the Hodges-Lehmann estimator. */

@@ -5,7 +5,7 @@ import { upperTail } from "./significance.ts";
 /** A change of level in a series. `at` is the index of the first value of the new level. */
 export interface ChangePoint {
   readonly at: number;
-  /** Probability that chance alone causes a change of this size somewhere in the series. */
+  /** Probability that chance alone causes a change this clear somewhere in the series. */
   readonly pValue: number;
 }
 

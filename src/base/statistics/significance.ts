@@ -2,8 +2,8 @@
 const maxExactValues = 64;
 
 /**
- * Returns the probability that chance alone ranks the values of `one` this high above those of `other`, or higher: the
- * one-sided rank-sum test of Wilcoxon, Mann and Whitney. 1 if one list is empty.
+ * Returns the p-value of the one-sided rank-sum test of Wilcoxon, Mann and Whitney: the probability that chance alone
+ * ranks the values of `one` at least this high among those of `other`. 1 if a list is empty.
  */
 export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;

@@ -26,21 +26,21 @@ export interface AccessRequest {
   readonly isSigned: boolean;
 }
 
-/** The signature of a request, and the parts that the signature covers. An absent header is an empty text. */
+/** A request's signature, and the parts that the signature covers. For an absent header, the text is empty. */
 export interface SignedRequest {
   readonly method: string;
   /** The request's path as sent, with its query string. */
   readonly path: string;
   readonly timestamp: string;
   readonly signature: string;
-  /** The bytes as received. */
+  /** The request body as received. */
   readonly body: Uint8Array;
 }
 
 // Matches `Bearer KEY`, in any letter case and with one or more blanks. Source: RFC 9110, sections 11.1 and 11.4.
 const bearerPattern = /^(bearer) +(\S+) *$/i;
 
-/** How far the timestamp of a signature may be before or after the server's clock. */
+/** Maximum difference between the timestamp of a signature and the server's clock, in either direction. */
 const maxSignatureAgeSeconds = 300;
 
 function needsFullScope(endpoint: Endpoint): boolean {

@@ -14,7 +14,7 @@ export type EntryResult =
 /** A batch that the server processes after it has responded. Times are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
-  /** Name of the account that submitted the batch. Only this account may read the operation. */
+  /** Name of the account that submitted the batch. Only requests of this account may read the operation. */
   readonly owner: string;
   readonly agentId: string;
   readonly status: OperationStatus;
@@ -58,9 +58,9 @@ export const standardBatches = {
     progress: { completed: results.length, total },
     ...(endedMs === null ? {} : { results: results.map(resultBody) }),
   }),
-  /** Milliseconds on the server's clock from the response to the start of the first entry. */
+  /** Milliseconds from the response until the first entry of the batch starts, on the server's clock. */
   pendingMs: (): number => 250,
-  /** Milliseconds on the server's clock that each entry takes in addition to the agent's own time. */
+  /** Milliseconds that each entry of a batch takes in addition to the agent's own time, on the server's clock. */
   entryMs: (): number => 250,
 };
 

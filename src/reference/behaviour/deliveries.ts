@@ -20,7 +20,7 @@ export interface AttemptInput {
   readonly eventId: string;
   /** Type of the event; `null` for a usage alert, which has none. */
   readonly type: string | null;
-  /** Number of the attempt, from 1. */
+  /** Number of the attempt to deliver, from 1. */
   readonly attempt: number;
 }
 
@@ -73,12 +73,12 @@ export const isReservedHeader = (name: string): boolean => reservedHeaders.has(n
  * The server's decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy".
  */
 export const standardDeliveries = {
-  /** Whether a webhook's list of event types and wildcards includes a type. */
+  /** Whether a webhook's list of event types and wildcards selects this event type. */
   selectsType: (events: readonly string[], type: string): boolean =>
     events.some((event) => selectsEventType(event, type)),
   /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
-  /** Whether a webhook gets an event to which it is subscribed. */
+  /** Whether a webhook gets an event to which it is subscribed, given its earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
   /** Returns the id of an event. `number` counts events, and `_attempt` the attempts of a delivery, both from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,

@@ -23,13 +23,13 @@ export const standardLimits = {
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
   /** Whether a limit of a key may refuse a request to this endpoint. */
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
-  /** Whether invoke and stream check agent and body before the limits, so that only a valid request gets 429. */
+  /** Whether invoke and stream check agent and body before the limits. Then only a valid request gets 429. */
   reportsLimitErrorsLast: (): boolean => false,
   /** Whether a request to this endpoint counts against the limit of concurrent requests. */
   takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
-  /** Returns how many requests an admitted request counts as. */
+  /** Returns how many requests an admitted request counts as, in the rate limits. */
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
   /** Whether a request that this limit has refused counts against the request limits. */
@@ -43,7 +43,7 @@ export const standardLimits = {
   /** Returns how many additional requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
-  /** Milliseconds on the server's clock from the event until the slot is free. */
+  /** Milliseconds from this event of a response until its concurrency slot is free, on the server's clock. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
@@ -67,7 +67,7 @@ export const standardLimits = {
   /** Adds the tokens of an execution to those that the account has used. */
   chargeTokens: (account: Account, count: number, nowMs: number, _endpoint: Endpoint): void =>
     account.useTokens(count, nowMs),
-  /** Returns the instant at which an exhausted token quota has tokens again. */
+  /** Returns the time at which an account whose token quota is used up gets new tokens. */
   tokensBackAtMs: nextMonthMs,
 };
 

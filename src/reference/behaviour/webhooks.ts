@@ -153,7 +153,7 @@ function deliveryItem({ id, eventId, type, state, attempts, nextAttemptMs, creat
 /** A usage alert. Source: Endpoints, "8. Create a usage alert". */
 export interface Alert {
   readonly id: string;
-  /** Name of the key whose usage the alert watches. */
+  /** Name of the key whose usage triggers the alert. */
   readonly owner: string;
   readonly type: string;
   /** The percentage of used requests, from 0 to 100, at which the server sends the alert. */

@@ -7,7 +7,7 @@ import { type Reference, startReference, virtualClock } from "../reference.ts";
 import { variableFor } from "../../target/target-file.ts";
 import { defaultTargetTraits, noKey, type Target, type TargetKey } from "../../target/target.ts";
 
-/** The reference server inside this process, on a virtual clock, as a target for a run. */
+/** The reference server in this process, on a virtual clock, as the target of a run. */
 export interface EmbeddedServer {
   readonly target: Target;
   readonly close: () => Promise<void>;

@@ -20,7 +20,7 @@ import {
 /** Responds 403 to a wrong key on one endpoint. */
 const respond403 = (where: Endpoint) => overrideErrorStatus(["wrong-key"], 403, where);
 
-/** Accepts a wrong key on one endpoint. */
+/** Makes the server accept wrong keys on one endpoint. */
 const acceptWrongKeys = (where: Endpoint): Override =>
   overrideResult("requiresKey")(
     (requires, endpoint, { kind }) => requires && (endpoint !== where || kind === "absent"),

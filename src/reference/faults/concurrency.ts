@@ -24,7 +24,7 @@ function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Overrid
 }
 
 /**
- * Creates a limiter in which each refusal restarts the window's whole length. Headers and `retry_after` do not show
+ * Creates a limiter in which each refused request restarts the whole window. Headers and `retry_after` do not show
  * this.
  */
 function refusalRestartedLimiter(size: WindowSize): Limiter {
@@ -43,8 +43,8 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 const undoTurns = 8;
 
 /**
- * Creates a limiter that counts a request before it decides, and later undoes the count of a refused request. Until
- * then, the remaining count is negative.
+ * Creates a limiter that counts a request before it decides. If it refuses the request, it undoes the count later. In
+ * the meantime, the remaining count is negative.
  */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);

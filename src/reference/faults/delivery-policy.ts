@@ -106,7 +106,7 @@ const signatureFaults = faults("Events / Delivery security and policy", {
 export const stopRetriesAfter = (isFinal: (status: number | null) => boolean): Override =>
   overrideResult("nextAttemptMs")((nextMs, { status }) => (isFinal(status) ? null : nextMs));
 
-/** Replaces the delays between attempts. */
+/** Replaces the delays between the attempts of a delivery. */
 const replaceRetryDelays =
   (delayMsAfter: (attempts: number) => number | null): Override =>
   () => ({

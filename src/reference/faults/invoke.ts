@@ -16,7 +16,7 @@ import type { Endpoint } from "../endpoint.ts";
 
 const invokeBody = overrideJson("invokeBody");
 
-/** Responds 400 to requests of one endpoint whose body `matches` selects. The error names `field`. */
+/** Responds with 400 to requests of one endpoint whose body `matches` accepts. The error names `field`. */
 export function refuseBody(
   endpoint: Endpoint,
   field: string,
@@ -57,7 +57,7 @@ const acceptMissingQuery = (matches: (body: unknown) => boolean): Override =>
     endpoint === "invoke" && error?.cause === "missing-field" && matches(body) ? null : error,
   );
 
-/** Whether a body has a `query` that is no string. */
+/** Whether a body has a `query` that is not a string. */
 const hasWrongQuery = (body: unknown): boolean =>
   isObject(body) && "query" in body && typeof body["query"] !== "string";
 

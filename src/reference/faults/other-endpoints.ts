@@ -116,7 +116,7 @@ const usageFaults = faults("Resources / Usage report", {
 
 const metricsBody = overrideJson("metricsBody");
 
-/** Responds 500 if a field has a value of this type. */
+/** Makes the server respond with 500 if a field has a value of this type. */
 const crashOn = (field: string, type: string): Override =>
   overrideResult("validateWebhook")((error, body) =>
     typeof getPath(body, field) === type ? apiError("crash", "The server failed.") : error,

@@ -47,7 +47,7 @@ interface CalendarMonth {
   readonly toMs: number;
 }
 
-/** The last result of `monthAt`, since most requests fall into the same month. */
+/** The last result of `monthAt`, kept because most requests fall into the same month. */
 let lastMonth: CalendarMonth = { number: 0, fromMs: Infinity, toMs: -Infinity };
 
 function monthAt(nowMs: number): CalendarMonth {

@@ -19,7 +19,7 @@ export interface WindowStatus {
 /** A limit on the number of requests. All times are Unix milliseconds and never decrease from call to call. */
 export interface Limiter {
   readonly window: WindowName;
-  /** Whether one more request has room. */
+  /** Whether there is room for one more request. */
   hasRoom(nowMs: number): boolean;
   count(nowMs: number): void;
   /** Undoes the counting of a request that was counted at `countedAtMs`. */
@@ -49,7 +49,7 @@ export const windowsOf = memoizeByObject(
     }) as const satisfies Record<string, WindowSize>,
 );
 
-/** Makes a window's status. `left` is limited to the range from 0 to the advertised limit. */
+/** Makes the status of a window. Limits `left` to the range from 0 to the advertised limit. */
 export function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
   const limit = size.advertisedLimit ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
@@ -162,7 +162,7 @@ export function rollingWindow(size: WindowSize): Limiter {
   };
 }
 
-/** Creates a limiter with a bucket of `limit` tokens, which gains `refill` tokens in `windowMs`. */
+/** Creates a limiter with a token bucket: at most `limit` tokens, and `refill` new tokens per `windowMs`. */
 export function tokenBucket(size: WindowSize, refill: number = size.limit): Limiter {
   const msPerToken = size.windowMs / refill;
   // The only state is the instant at which the bucket is full again: one exact number.

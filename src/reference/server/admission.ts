@@ -198,8 +198,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // When a long request ends, the window that counted it may be over. The headers then describe the current window.
-      // The headers of a refusal always describe the window that refused the request.
+      // At the end of a long request, the window that counted it may be over, so the headers describe the current
+      // window. The headers of a 429 always describe the window that refused the request.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

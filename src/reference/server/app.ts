@@ -23,7 +23,7 @@ export interface RequestLine {
   readonly status: number;
   readonly key: string | null;
   readonly durationMs: number;
-  /** Whether the client left before the end of the response. */
+  /** Whether the client disconnected before the end of the response. */
   readonly left: boolean;
 }
 
@@ -58,7 +58,8 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
-  // Without this listener, Node itself responds 417 to an unknown `Expect`, and leaves out the server's headers.
+  // Handles requests with `Expect` like other requests. By default, Node responds to an unknown `Expect` itself, with
+  // 417 and without the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {

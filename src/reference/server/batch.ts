@@ -7,7 +7,7 @@ import { handleInvoke } from "./handlers.ts";
 import { disconnectSignal, sleep } from "./wait.ts";
 import { validateAgent } from "./execution.ts";
 
-/** Accepts a batch and returns the handle of its operation. Source: Endpoints, "11. Batch submission". */
+/** Accepts a batch, and returns the operation that processes it. Source: Endpoints, "11. Batch submission". */
 export function submitBatch(context: RequestContext, agentId: string, body: unknown): RouteResult {
   const { state } = context;
   const { behaviour, clock, operations } = state;
@@ -31,7 +31,7 @@ export function submitBatch(context: RequestContext, agentId: string, body: unkn
   return ok(behaviour.handleBody(accepted));
 }
 
-/** Handles `GET /operations/{operation_id}`. Operations of other keys count as unknown. */
+/** Handles `GET /operations/{operation_id}`. An operation of another key counts as unknown. */
 export function checkOperation({ state, deferredError, accountName }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const operation = state.operations.get(id);
@@ -40,7 +40,7 @@ export function checkOperation({ state, deferredError, accountName }: RequestCon
     : failed(apiError("operation-not-found", "No operation has this id."));
 }
 
-/** Runs the entries of a batch in order, on the server's clock. Never rejects. */
+/** Runs the entries of a batch one after the other, on the server's clock. Never rejects. */
 async function runEntries(
   context: RequestContext,
   accepted: AsyncOperation,

@@ -126,7 +126,7 @@ function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
-/** Refuses a control request as an unknown path if the test control is off for it, or lacks the call. */
+/** Returns the error for an unknown path, because the test control is off for the request, or has no such call. */
 export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
   isControlPath(request) && (request.is404 || !isTestControlOn(state, request))
     ? apiError("unknown-path", "This path is not defined.")

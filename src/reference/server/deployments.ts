@@ -5,7 +5,7 @@ import { isoTime } from "../behaviour/health-list-usage.ts";
 import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/store.ts";
 import type { ServerState } from "./state.ts";
 
-/** A change of a deployment. Source: Events, "Webhook events". */
+/** A change that a deployment makes: an agent is created, updated or deleted. Source: Events, "Webhook events". */
 export type DeploymentChange =
   | { readonly kind: "created" | "updated" | "deleted"; readonly agentId: string }
   | { readonly kind: "health_changed"; readonly agentId: string; readonly health: HealthStatus };
@@ -17,7 +17,10 @@ export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, 
   return { type, agentId: id, deploymentId: deployment.id, data };
 }
 
-/** Applies a change of a deployment and sends its webhook event. Returns the changed or deleted agent, or `null`. */
+/**
+ * Changes a deployment and sends the webhook event about it. Returns the changed or deleted agent; `null` if the agent
+ * does not exist.
+ */
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
   const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
@@ -50,8 +53,9 @@ function incrementVersion(version: string): string {
 }
 
 /**
- * Makes the agent that a configuration file describes. The server cannot run the file's code, so the agent echoes the
- * query and names the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no `created_at`.
+ * Makes the agent that a configuration file describes. The server cannot run the file's code. So the agent responds
+ * with the query and the name of the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no
+ * `created_at`.
  */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
@@ -69,7 +73,7 @@ export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Ag
   };
 }
 
-/** Makes an agent id for a file without one, from the agent's name: lower-case letters, digits and hyphens. */
+/** Makes an agent id from the agent's name: lower-case letters, digits and hyphens. Used for files without an id. */
 export function agentIdFromName(agentName: string): string {
   const slug = agentName
     .normalize("NFKD")

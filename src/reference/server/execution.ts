@@ -131,7 +131,7 @@ export interface ExecutionEvents {
   disconnected(): void;
 }
 
-/** Adds the webhook event of an execution's start to the outbox. */
+/** Sends the webhook event of an execution's start. Returns the functions that send its later events. */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
   const { state, endpoint, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;

@@ -21,10 +21,11 @@ const keepAliveMs = 72_000;
 /**
  * Creates the HTTP or HTTPS server that Fastify uses.
  *
- * @throws {Error} Node's own error if certificate and key do not match
+ * @throws {Error} Node's own error if the private key does not belong to the certificate
  */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // Node would refuse a request without `Host` without the server's headers. `hostError` in `app.ts` refuses it.
+  // Turns off Node's own refusal of requests without `Host`, which lacks the server's headers. `hostError` in `app.ts`
+  // refuses them instead.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;

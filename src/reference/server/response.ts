@@ -109,7 +109,7 @@ function sendResponse(socket: ServerResponse, context: RequestContext, { status,
 declare module "fastify" {
   interface FastifyRequest {
     requestContext: RequestContext | null;
-    /** The bytes of the request body as received; `null` if there is no body. */
+    /** The request body's bytes as received; `null` if there is no body. */
     rawBody: Buffer | null;
   }
   interface FastifyContextConfig {

@@ -20,7 +20,7 @@ export interface ServerState {
   readonly behaviour: Behaviour;
   readonly ring: KeyRing;
   readonly startedMs: number;
-  /** Identifies this start of the server. */
+  /** Random id of the current start of the server. A new id tells clients that the server has restarted. */
   readonly startId: string;
   /** The agents by id. Deployments add, change and remove agents. */
   readonly agents: Map<string, Agent>;
@@ -75,7 +75,7 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // The account is created at the key's first request. `tokensUsedBefore` belongs to the month in which the server
+    // Creates the account at the first request of its key. `tokensUsedBefore` belongs to the month in which the server
     // started.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };

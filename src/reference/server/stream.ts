@@ -165,7 +165,7 @@ function untilDrained({ context, response }: StreamConnection): Promise<void> {
 
 /** Writes the body of a response. Each write becomes one HTTP chunk. */
 export interface ChunkWriter {
-  /** Sends the head if nothing was written yet. */
+  /** Sends status and headers, if nothing was written yet. */
   open(): void;
   write(bytes: StreamBytes): boolean;
   end(): void;

@@ -8,7 +8,7 @@ const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 /** A plan that makes the next requests that run an agent fail or wait. */
 export interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
-  /** The `retry_after` of `limit`, or the wait of `delay` in real time. */
+  /** For `limit`, the `retry_after` of the error. For `delay`, the wait in real time. */
   readonly seconds: number;
   /** How many requests fail or wait before the plan ends. */
   readonly requests: number;

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** Signals that the client has left. */
+/** Tells that the client has disconnected. */
 export interface DisconnectSignal {
   isDisconnected(): boolean;
   disconnect(): void;

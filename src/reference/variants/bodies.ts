@@ -131,7 +131,7 @@ export const wrapAsResult = (value: unknown) => ({
   status: "success",
   data: { result: value, metadata: envelopeMetadata },
 });
-/** Wraps a body in the document's generic envelope, as `data`. */
+/** Wraps a body in the document's generic envelope: the body becomes `data`. */
 export const wrapAsData = (value: unknown) => ({ status: "success", data: value });
 /** Wraps a body in the document's generic envelope: the body becomes `data`, and the envelope's `metadata` is added. */
 const wrapWithMetadata = (value: unknown) => ({
@@ -144,7 +144,7 @@ const healthBody = overrideJson("healthBody");
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
 
-/** Accepts any value in one field of a request. */
+/** Makes the server accept any value in one field of a request. */
 const acceptAnyValue =
   (field: string): Override =>
   (base) => ({

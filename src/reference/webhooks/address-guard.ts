@@ -5,7 +5,10 @@ import { addressSet, normalizeAddress } from "../addresses.ts";
 
 /** Refuses webhook URLs by which a user could make the server send requests to its own network. */
 export interface AddressGuard {
-  /** Returns why the server does not deliver to a URL, or `null`. `lookup` checks the addresses of a host name. */
+  /**
+   * Returns why the server does not deliver to a URL, or `null`. Does not resolve host names; `lookup` checks their
+   * addresses.
+   */
   addressRefusal(url: string): string | null;
   /** Resolves a host name to connect to. Fails if the server may not deliver to one of its addresses. */
   readonly lookup: LookupFunction;
@@ -131,7 +134,7 @@ export const loopbackNetworks = addressSet(["127.0.0.0/8", "::1"]);
 const prefixes = {
   /** Prefix of IPv4-mapped addresses. Source: RFC 4291, section 2.5.5.2. */
   mapped: "0:0:0:0:0:ffff",
-  /** IPv4-compatible addresses. Source: RFC 4291, section 2.5.5.1. */
+  /** Prefix of IPv4-compatible addresses. Source: RFC 4291, section 2.5.5.1. */
   compatible: "0:0:0:0:0:0",
   /** Prefix of IPv4-translated addresses. Source: RFC 2765, section 2.1. */
   translated: "0:0:0:0:ffff:0",
@@ -160,7 +163,7 @@ function toDottedIpv4(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** Returns the eight groups of an IPv6 address. */
+/** Returns the eight 16-bit groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
   // `URL` normalizes IPv6 addresses to a form without dots.
   const { hostname } = new URL(`http://[${address}]/`);

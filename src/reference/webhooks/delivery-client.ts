@@ -4,7 +4,7 @@ import type { Header } from "../behaviour/transport.ts";
 import type { Clock } from "../clock.ts";
 import { RefusedAddressError, type AddressGuard } from "./address-guard.ts";
 
-/** A request to a receiver. */
+/** A request that is sent to a webhook receiver. */
 export interface DeliveryRequest {
   readonly url: string;
   readonly headers: readonly Header[];
@@ -129,7 +129,10 @@ function redirectOf(url: string, { statusCode, headers: { location } }: Dispatch
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
-/** Reads a short body, so that the connection can be used again. Drops the connection of a long body. */
+/**
+ * Reads a response body to its end if it is short, so that the connection can be reused. Closes the connection if it is
+ * long.
+ */
 function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

@@ -24,7 +24,7 @@ export interface DeliveryRegistry {
   /** Returns the deliveries that have a further attempt to come. */
   pending(): readonly Delivery[];
   find(number: number): Delivery | undefined;
-  /** Adds an ended attempt, and returns the new state of its delivery. */
+  /** Records an attempt that has ended, and returns the new state of its delivery. */
   endAttempt(before: Delivery, attempt: DeliveryAttempt): Delivery;
   recordsOf(webhookId: string): readonly DeliveryRecord[];
 }

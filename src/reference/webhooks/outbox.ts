@@ -24,7 +24,7 @@ export interface Outbox {
   /** Sends no events to a webhook any more. Pending deliveries are still sent. */
   retire(id: string): void;
   find(id: string): Webhook | undefined;
-  /** All active webhooks, in order of creation. */
+  /** Returns all active webhooks, in order of creation. */
   webhooks(): readonly Webhook[];
   /**
    * Sends an event to each webhook whose subscription matches. Returns at once, but only after the event is stored in

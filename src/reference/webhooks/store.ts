@@ -38,7 +38,7 @@ export interface HostingEvent {
   readonly data: unknown;
 }
 
-/** One request to a receiver. Instants are Unix milliseconds on the server's clock. */
+/** One request to a receiver. Times are Unix milliseconds on the server's clock. */
 export interface DeliveryAttempt {
   readonly atMs: number;
   readonly endedMs: number;
@@ -111,7 +111,7 @@ export interface Delivery {
   readonly nextAttemptMs: number | null;
 }
 
-/** The results of all deliveries of a webhook, including deliveries that are no longer kept. */
+/** The totals of all deliveries of a webhook, including deliveries that are no longer kept. */
 export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;

@@ -108,7 +108,7 @@ const reactionMistakes: readonly ClientChange[] = [
 
 export const typescriptMistakes: readonly ClientChange[] = [...requestMistakes, ...reactionMistakes];
 
-/** Unusual clients that must pass. */
+/** Clients that are unusual but legal, and so must pass. */
 export const legalTypescriptClients: readonly ClientChange[] = [
   legalClient(
     "header names in upper case",

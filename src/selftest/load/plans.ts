@@ -67,7 +67,7 @@ export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
 
-/** One load: a scenario on a tier by an engine, against a server with a fault or without one. */
+/** One load: a scenario on one tier by one engine, against a server with or without a fault. */
 export interface LoadFaultTrial {
   /** Name of the fault that the server has; `null` for none. */
   readonly fault: string | null;
@@ -107,7 +107,7 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Returns the same loads without faults, each only once. They must find nothing. */
+/** Returns the loads of these trials without a fault, each load only once. Such loads must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
@@ -218,7 +218,10 @@ export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironme
   return result;
 }
 
-/** Minimum time left in the minute when a load starts. Across its end, a server may admit two minutes' requests. */
+/**
+ * Minimum time left in the current minute when a load starts. A server may admit the requests of two minutes if the
+ * minute ends during the load.
+ */
 const minTimeLeftMs = 6000;
 
 async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void> {

@@ -83,7 +83,7 @@ export const respellHeaders: Edit = editHeaders((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );
 
-/** Edits the data of all events with this name in a stream. */
+/** Edits the data of each event of a stream that has this name. */
 export const editEvents = (name: string, edit: EditJson): Edit =>
   editResponse((exchange) =>
     withEvents(

@@ -46,7 +46,7 @@ export const headerOf = (headers: readonly Header[], name: string): string | nul
 export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEvent[]): AnsweredExchange =>
   withResponse(exchange, { events });
 
-/** The path to a value in JSON: names of members and indexes of arrays. */
+/** The path to a value in JSON: names of members, and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
 /**

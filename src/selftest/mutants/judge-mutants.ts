@@ -76,7 +76,7 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
   return trialOf(bench, mutant, changed, isWhole);
 }
 
-/** Number of legal mutants to judge together. */
+/** Maximum number of legal mutants that are judged together. */
 const maxBatchSize = 20;
 
 /**
@@ -186,7 +186,10 @@ export interface MutantBatch {
   readonly replacement: Replacement;
 }
 
-/** Divides mutants into batches of at most `most`. No two mutants of a batch change the same exchange or delivery. */
+/**
+ * Divides mutants into batches of at most `most` mutants. No two mutants of a batch change the same exchange or
+ * delivery.
+ */
 export function batchesOf(mutants: readonly Mutant[], most: number): MutantBatch[] {
   const batches: MutantBatch[] = [];
   for (const mutant of mutants) {

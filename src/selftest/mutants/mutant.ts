@@ -6,7 +6,7 @@ import type { ConfiguredPaths } from "../../spec/endpoints.ts";
 
 /** The evidence of a run against a correct server. Each mutant changes one part of it. */
 export interface CleanRun {
-  /** Name of the tested server in reports, such as "form B". */
+  /** Name of the server whose evidence this is, such as "form B". */
   readonly source: string;
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
@@ -26,13 +26,13 @@ export interface Replacement {
 export interface Mutant {
   /** `illegal`: the change breaks the document, and a clause must turn red. `legal`: no outcome may change. */
   readonly kind: "illegal" | "legal";
-  /** The kind of change, such as "a required field is left out". */
+  /** Name of the kind of change, such as "a required field is left out". */
   readonly operator: string;
   /** The changed message: an endpoint and a status, `stream events`, or `deliveries`. */
   readonly place: string;
   /** The header, field or event that is changed. */
   readonly subject: string;
-  /** Id of the first exchange or delivery that is changed. */
+  /** Id of the first exchange or delivery that the mutant changes. */
   readonly id: string;
   /** The clauses that forbid the change. One of them must turn red for an illegal mutant. */
   readonly expects: readonly ClauseId[];

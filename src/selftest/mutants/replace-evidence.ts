@@ -115,7 +115,7 @@ function replacementOf(part: EvidencePart, { exchanges, deliveries }: Replacemen
   return other === undefined ? part : other;
 }
 
-/** Updates the rate-limit values of a sample from the exchange that replaces the exchange of the sample. */
+/** Updates the rate-limit values of a sample when the exchange of the sample is replaced. */
 function updateSample(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;

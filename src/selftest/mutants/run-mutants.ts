@@ -59,7 +59,10 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/** One in this many illegal mutants is judged by all checks, to count red clauses that do not cover the change. */
+/**
+ * One of this many illegal mutants is judged by all checks. This shows how often a clause turns red that does not
+ * forbid the change.
+ */
 const fullyJudgedInterval = 20;
 
 /** Tries this worker's share of the mutants of clean runs. */

@@ -1,7 +1,7 @@
 import { globOf } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 
-/** Why an illegal mutant turns no clause red, or only a clause that does not cover the change. */
+/** Why an illegal mutant turns no clause red, or only clauses that do not forbid its change. */
 export type SurvivalReason = string;
 
 interface Survivor {
@@ -29,7 +29,10 @@ const unspecifiedPath =
 const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-/** The end of a place's name if the test clock was advanced during the request. Reasons for the place still hold. */
+/**
+ * Suffix of a place's name if the test clock was advanced during the request. Rows for the name without the suffix
+ * apply as well.
+ */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";
@@ -167,7 +170,7 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;
-  /** Rows of survivors.ts that excuse no mutant. Only meaningful if all mutants were tried. */
+  /** Rows of survivors.ts that no mutant needs. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];
   /**
    * How many illegal mutants all checks have judged, and how many of these turned a clause red that does not forbid

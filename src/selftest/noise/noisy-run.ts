@@ -63,7 +63,7 @@ function drawSuites(seed: number): typeof suites {
 
 const suitesShare = 0.5;
 
-/** Runs the suites against a correct server under the noise. Returns the false alarms. */
+/** Runs the suites against a correct server while the noise disturbs it. Returns the false alarms. */
 export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed: number): Promise<string[]> {
   const numbers = seededNumbers(seed);
   const at = new URL(server.target.baseUrl);

@@ -121,7 +121,7 @@ export interface ReceiverBehaviour {
   readonly mismatchStatus: number;
   /** Status of the response to a delivery without a signature. `null`: the receiver accepts the delivery. */
   readonly unsignedStatus: number | null;
-  /** Returns the status for a verified event. `earlier` are the events before it. */
+  /** Returns the status of the response to a verified event. `earlier`: the events that the receiver got before. */
   readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
   /** How long the receiver waits before it responds to an event, in milliseconds. */
   readonly delayMs: (event: ReceivedEvent) => number;

@@ -30,7 +30,10 @@ export interface Condition {
   readonly numberRule: NumberRule | null;
 }
 
-/** Creates a test for requests that meet a condition. It counts them for the number rule, so each run needs its own. */
+/**
+ * Creates a test whether a request meets a condition. It counts requests for the number rule, so each run needs a new
+ * one.
+ */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
   {
@@ -73,7 +76,7 @@ const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].me
 const hasNoRemaining = ({ state, key }: DimensionValues): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
-/** Creates a property that, by default, requests to all endpoints can have. */
+/** Creates a property of requests. By default, requests to every endpoint can have it. */
 const property = (
   group: string,
   description: string,
@@ -100,7 +103,10 @@ const headerProperty = (
   on: ExtraProperty["on"] = null,
 ): ExtraProperty => property("a header's value", description, matches, { on });
 
-/** A body that is long, or not ASCII. Only bodies with a query are, and only those to agents that answer soon. */
+/**
+ * Creates a property of unusual bodies: long ones, or ones that are not ASCII. Only requests with a query to agents
+ * that answer soon have such bodies.
+ */
 const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty =>
   property("the length of the body", description, matches, {
     on: ["invoke", "stream"],

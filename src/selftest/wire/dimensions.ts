@@ -93,7 +93,7 @@ export const keysWith401 = [
   "in the query",
 ] as const;
 
-/** Kinds of keys that must not succeed. The document does not say which status they get. */
+/** Kinds of keys that must not get a success. The document does not say which error they get. */
 const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credentials", "other address"];
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
@@ -136,7 +136,7 @@ export function prescribedResponse(
   if (keysWith401.some((each) => each === key)) return isUnknown ? "open" : "401";
   if (keysWithoutSuccess.includes(key ?? "")) return "no success";
   if (key === "near quota") return "open";
-  // A read-only key must not create webhooks or alerts. The document does not say whether it may run agents.
+  // A read-only key must not create webhooks or alerts. The document leaves open whether it may run agents.
   if (key === "read-only" && publishedEndpoints[endpoint].method === "POST")
     return endpoint === "webhooks" || endpoint === "alerts" ? "no success" : "open";
   if (key === "one agent" && agent !== "answering") return "no success";

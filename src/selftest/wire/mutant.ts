@@ -68,7 +68,7 @@ const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues
   "no success": { key: "other address" },
 };
 
-/** Adds to a condition the values for which the document prescribes the response that the mutation changes. */
+/** Adds values to a condition for which the document prescribes the kind of response that the mutation changes. */
 function completeValues(
   values: DimensionValues,
   { prescribed, requires }: Mutation,

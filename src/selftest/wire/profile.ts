@@ -28,9 +28,10 @@ export interface ProfiledRequest {
 }
 
 /**
- * Runs all suites against the reference server, behind a proxy that changes nothing. Records the probe of each request.
+ * Runs all suites against the reference server through a proxy that changes nothing, and records which probe sent each
+ * request.
  *
- * @throws {Error} if a clause turns red without any change
+ * @throws {Error} if a clause turns red
  */
 export async function takeProfile(): Promise<Profile> {
   const embedded = await startEmbedded();

@@ -19,9 +19,9 @@ export interface WireRequest {
   readonly body: Buffer;
 }
 
-/** Reads the properties of requests. Remembers the use of each key, because some properties depend on it. */
+/** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
 export interface TraitReader {
-  /** Called when a request has arrived. */
+  /** Must be called when a request has arrived. Returns an object to be told about its response. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 

@@ -32,7 +32,7 @@ function withPreparation(probe: Probe): Probe[] {
   return [...(probe.after ?? []).flatMap(withPreparation), probe];
 }
 
-/** Returns the checks whose evidence these probes provide, with the checks that judge all requests of a run. */
+/** Selects the checks that use evidence of these probes, and the checks that judge all requests of a run. */
 export function selectByProbes(instances: readonly string[]): CheckSelection {
   const chosen = new Set(instances.map(probeNameOf));
   const companions = [...chosen].flatMap((name) => probes.get(name) ?? []);
@@ -49,7 +49,7 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
   };
 }
 
-/** Whether a probe uses up the minute or the hour of a tier, which takes many requests. */
+/** Whether a probe uses up the minute or hour limit of a tier, which takes many requests. */
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
 /** Returns all checks, without the probes that use up the minute or hour of a tier. Those in `instances` stay. */
@@ -102,7 +102,10 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
   ];
 }
 
-/** Returns nearly all checks for a legal mutant. If only heavy probes meet its condition, the cheapest runs as well. */
+/**
+ * Selects nearly all checks for a legal mutant. If only heavy probes meet the mutant's condition, the cheapest of them
+ * runs as well.
+ */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
   return instances.length > heavy.length

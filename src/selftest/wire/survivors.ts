@@ -9,7 +9,7 @@ interface Survivor {
   readonly reason: string;
 }
 
-/** Illegal mutants that may survive, and why. */
+/** Illegal mutants that may survive, with the reasons. */
 const wireSurvivors: readonly Survivor[] = [
   {
     mutation: "*",
@@ -96,13 +96,13 @@ export interface ClassRow {
 /** The results of all mutants. */
 export interface WireSummary {
   readonly countByStatus: Readonly<Record<WireMutantStatus, number>>;
-  /** Illegal mutants, by the kind of their condition. */
+  /** The results of illegal mutants, by the kind of their condition. */
   readonly byCondition: readonly ClassRow[];
   /** The results of illegal mutants, by the kind of their mutation. */
   readonly byMutation: readonly ClassRow[];
   /** Percentage of illegal mutants that were killed. `null` if there were no illegal mutants. */
   readonly killedPercent: number | null;
-  /** The same share, of the mutants whose condition has an extra property or a number rule. */
+  /** Like `killedPercent`, but only for mutants whose condition has an extra property or a number rule. */
   readonly killedPercentOfExtraProperties: number | null;
   /** Number of survivors that no row of survivors.ts explains. */
   readonly unexplained: number;

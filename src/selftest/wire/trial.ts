@@ -26,7 +26,7 @@ export interface WireTrial {
   readonly status: WireMutantStatus;
   /** Number of responses that were changed, in all runs of the trial. */
   readonly changed: number;
-  /** Texts of the failed checks; for a trial that could not be run, the reason. */
+  /** Texts of the failed checks. If the trial could not be run, the reason. */
   readonly said: readonly string[];
   /** Number of runs of the suites. */
   readonly runs: number;

@@ -14,8 +14,8 @@ let reference: Reference | null = null;
 const clock = acceleratedClock(1);
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches all processes of a terminal. This process ignores it, because the parent still needs the server to
-// finish its requests.
+// Ctrl-C sends SIGINT to all processes of a terminal. This process ignores it, because the parent still needs the
+// server to finish its requests.
 process.on("SIGINT", () => {});
 
 process.on("message", ({ id, command }: ChildRequest) => {

@@ -23,7 +23,7 @@ export interface ReferenceProcess extends StartedServer {
   readonly toNextHour: () => Promise<void>;
   /** Returns the resident memory of the server's process, in bytes. */
   readonly rssBytes: () => Promise<number>;
-  /** Ends the process and waits until it has ended. Drops open connections. */
+  /** Ends the server's process at once, with all open connections. Resolves when the process has ended. */
   readonly close: () => Promise<void>;
 }
 
@@ -145,7 +145,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-/** The parts of a server's description that its process reports after the start. */
+/** The parts of a server's description that the server's process reports after the start. */
 export interface StartedServer {
   /** The base URL, which ends in `/v1`. */
   readonly baseUrl: string;

@@ -112,7 +112,7 @@ function headerMutant(
   ];
 }
 
-/** Returns a mutant in which the second page of the list has the agents of the first. */
+/** Returns a mutant in which the second page of the list repeats the agents of the first page. */
 function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   const pageOf = (page: number) =>
     sites.find(({ exchange: { request } }) => new RegExp(`/agents\\?page=${page}&limit=2$`).test(request.url))
@@ -128,7 +128,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   ];
 }
 
-/** Returns mutants in which several responses contradict each other, although each is correct by itself. */
+/** Returns mutants in which several responses contradict each other, although each response is correct by itself. */
 export function acrossResponses(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [
@@ -199,7 +199,7 @@ function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
     });
 }
 
-/** Returns mutants in which a webhook gets an event to which it has not subscribed. */
+/** Returns mutants in which a webhook gets an event to which it is not subscribed. */
 function strayMutants({ deliveries }: CleanRun): Mutant[] {
   const stray = deliveries.find((each) => typeOf(each) === "agent.invoked");
   const narrow = deliveries.find(({ hook }) => hook === "webhook-completed");

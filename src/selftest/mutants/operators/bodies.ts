@@ -17,7 +17,7 @@ const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
   "two JSON values": (text) => `${text}\n${text}`,
 };
 
-/** Returns mutants in which a response has an illegal body. */
+/** Returns mutants in which the whole body of a response is illegal, such as one that is not JSON. */
 export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const text = bodyText(exchange);
   if (text === null || endpoint === null) return [];

@@ -29,12 +29,12 @@ const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>>
 
 interface FieldValueChange {
   readonly operator: string;
-  /** The new value; `undefined` removes the field. */
+  /** The new value of the field; `undefined` removes the field. */
   readonly to: unknown;
   readonly isLegal?: boolean;
 }
 
-/** Lists the illegal and the legal changes of one field. `row` is its row in a table of the document. */
+/** Lists the illegal and the legal changes of one field. `row` describes the field, in a table of fields. */
 function changesOf(
   row: FieldRow,
   value: unknown,

@@ -39,7 +39,7 @@ export interface FieldChange {
   readonly class: string;
   readonly what: string;
   readonly breaks: readonly ClauseId[];
-  /** The values that a request must have in some dimensions. For other requests, the change would have no effect. */
+  /** Dimension values that a request must have for the change to have an effect. */
   readonly requires: DimensionValues;
   /**
    * Returns the new value of the field, inside an object. The value `undefined` removes the field. Returns `null` if
@@ -51,7 +51,7 @@ export interface FieldChange {
 /** The longest plausible duration. A larger number of seconds must be in a wrong unit. */
 const maxPlausibleSeconds = 100;
 
-/** Lists the changes of one field. `row` is its row in a table of the document. */
+/** Lists the changes of one field. `row` describes the field, in a table of fields. */
 export function fieldChanges(row: FieldRow): FieldChange[] {
   const { clause, path, type, isRequired, unit, oneOf } = row;
   const isPartOfMap = /\*$|\[\]$/.test(path);

@@ -15,7 +15,10 @@ export interface Upstream {
   readonly unrestrictedKey: string;
 }
 
-/** Changes one event of a stream. Called for each event in order, and with `null` at the end of the stream. */
+/**
+ * Changes one event of a stream: returns the events to send instead. Called for each event in order, and with `null` at
+ * the end of the stream.
+ */
 export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 
 /** How a mutation changes a response. `of` returns `null` if the response has nothing to change. */
@@ -76,7 +79,7 @@ export const isIllegal = ({ breaks }: Mutation): boolean => breaks.some((clause)
 
 export const isSuccess = ({ status }: Pick<RequestTraits, "status">): boolean => status >= 200 && status < 300;
 
-/** Returns a test for responses: whether the status is the prescribed one. */
+/** Returns a test whether a response has the status that the document prescribes. */
 export const isPrescribed =
   (prescribed: PrescribedResponse) =>
   (traits: Pick<RequestTraits, "status">): boolean => {

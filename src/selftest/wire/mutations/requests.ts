@@ -10,7 +10,10 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
-/** Makes a mutation that answers a refused request as if it had an unrestricted key. `choose` makes the response. */
+/**
+ * Makes a mutation that lets a refused request pass. The request is repeated with an unrestricted key, and `choose`
+ * makes the response.
+ */
 const letPass = (
   what: string,
   given: Pick<Mutation, "endpoints" | "prescribed" | "requires" | "breaks" | "appliesTo"> & Partial<Mutation>,
@@ -109,8 +112,8 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // Excludes used-up keys, which would refuse the mutation's second request. Excludes a key's first and second
-    // request: each exists once, and another client may explain a single double charge.
+    // With a used-up limit, the mutation's second request would be refused. The first and second request of a key occur
+    // only once, and another client could explain a single double charge.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },

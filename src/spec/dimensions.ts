@@ -209,7 +209,7 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Dimensions that depend on earlier requests. They form pairs only with the values of the listed dimensions. */
+/** Dimensions whose values depend on earlier requests. They form pairs only with the listed dimensions. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
 /**

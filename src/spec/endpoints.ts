@@ -1,4 +1,4 @@
-/** A property of an endpoint that the document may not show. */
+/** A property that the document may leave open for an endpoint. */
 type Unspecified = "path" | "method" | "parameters" | "answer";
 
 /** An endpoint that the document publishes. Source: Endpoints, 1 to 11. */

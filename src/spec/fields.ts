@@ -31,7 +31,10 @@ export interface FieldRow {
   /** Names of the parents and the field, joined by dots. `[]` is each item of an array, `*` each value of a map. */
   readonly path: string;
   readonly type: FieldType;
-  /** Whether the field must be present. Otherwise it may be absent or `null`, as all fields of an optional object. */
+  /**
+   * Whether the field must be present. If not, it may be absent or `null`. All fields inside an optional object count
+   * as optional.
+   */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
   /** The allowed values; `null` if the document lists none. */

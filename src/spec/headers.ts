@@ -86,7 +86,7 @@ interface RateHeader {
   /** The unit of a number, or all accepted texts. Requests are whole numbers; times may have decimals. */
   readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];
   readonly says: string;
-  /** The clauses about the header. The first is broken by a header that is sent twice, or with no accepted value. */
+  /** The clauses about the header. The first one is about its form: sent once, with an accepted value. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 

@@ -7,9 +7,9 @@ export type Profile = (typeof profileNames)[number];
 
 interface ProfileContent {
   readonly summary: string;
-  /** The beginnings of the headings under which the document states the clauses of the profile. */
+  /** Headings of the document, or their beginnings, whose clauses belong to the profile. */
   readonly sections: readonly string[];
-  /** Further clauses, which stand under a heading of another profile. */
+  /** Further clauses of the profile, which the document states under headings of another profile. */
   readonly clauses: readonly ClauseId[];
   /** Endpoints, and other sources of evidence, that only this profile has. */
   readonly sources: readonly (EndpointName | "other paths" | "stream events" | "deliveries received")[];

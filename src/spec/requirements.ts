@@ -29,10 +29,10 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-/** Whether something of the set `since` is later than `requirements`, so that it is not judged. */
+/** Whether something that counts since the set `since` does not yet count in the set `requirements`. */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 
-/** Returns the later of two sets. */
+/** Returns the later of two requirement sets. */
 export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>
   countsIn(one, other) ? other : one;

@@ -69,7 +69,7 @@ export const relations: readonly Check[] = [
 /** Returns the section of a check's clause: the first part of the clause's id, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/** Adds the checks of `relations` with the section of a suite's first check. */
+/** Adds to a suite the checks of `relations` whose clauses are of the same section as the suite's first check. */
 const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
@@ -90,8 +90,8 @@ const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Extra probes for clauses about every response, stream or delivery. If a user selects only one of these clauses, its
- * own probes produce little evidence. The extra probes create nothing on the target unless the clause is about
+ * Extra probes for clauses about every response, stream or delivery. They matter if a user selects only one such
+ * clause, because its own probes produce little evidence. They create nothing on the target unless the clause is about
  * creating.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {

@@ -129,8 +129,8 @@ function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): Targe
   const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Reading usage and creating the alert are two requests. The threshold is the next whole percentage of the minute,
-    // and one percent of the hour is perHour / 100 requests.
+    // The threshold is the next whole percentage of the minute after two requests (reading usage, creating the alert).
+    // One percent of the hour is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -188,7 +188,7 @@ async function measureUsage(
     ...withBurst.map((limit) => ({ limit, own: recentSamplesOf(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
-    // The minimum counts only successes, because a target need not count refusals and errors.
+    // Counts only successes here, because a target need not count refusals and errors.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });

@@ -30,7 +30,10 @@ import { signingChecks } from "./signing.ts";
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
-/** Probes that send a valid key to the endpoints of every target. Without a success, a rejection proves nothing. */
+/**
+ * Probes that send a valid key to the endpoints that every target has. Without a success there, the rejection of an
+ * invalid key proves nothing.
+ */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
 /** Options of a check: extra probes that send a valid key to every endpoint that the target has. */
 export const positiveControls = {
@@ -200,13 +203,13 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // A violation counts only on the first endpoint with a conclusive response. AUTH-8 judges the others.
+    // Counts a violation only if the first conclusive response is one. Otherwise, AUTH-8 judges the other endpoints.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // Judges the code of every 401, but the status of only the first conclusive response. AUTH-8 judges the others.
+    // If the first conclusive response is a 401, judges the code of every 401. AUTH-8 then judges the other statuses.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (request) => (got401(request) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -151,8 +151,10 @@ interface AlteredRequests {
 }
 
 /**
- * Sends an altered key to health first, and stops if health accepts it: more requests would use up the key's limit.
- * `acceptingAny` lists endpoints that accept even a wrong key.
+ * Sends an altered key to health first. Stops if health accepts the altered key, because more requests would use up the
+ * key's limit.
+ *
+ * @param acceptingAny endpoints that accept even a wrong key
  */
 async function sendHealthFirst(
   sender: RequestSender,

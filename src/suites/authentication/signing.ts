@@ -131,7 +131,7 @@ interface SigningOverrides {
 
 type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-/** Sends a request with a valid signature. */
+/** Sends a request with a valid signature of method, path, timestamp and body. */
 export const sendSigned = (
   context: ProbeContext<"signing">,
   key: TargetKey,
@@ -196,7 +196,10 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
-/** Judges a signed GET with a query string, which the signed path may or may not include. */
+/**
+ * Judges the signature of a GET with a query string. The document does not say whether the signed path includes that
+ * string.
+ */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);

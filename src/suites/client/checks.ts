@@ -27,7 +27,7 @@ const hasFailure =
 
 const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
-/** Creates a judge of whether the client waits for a failure's `retry_after` before it sends the request again. */
+/** Creates a judge of whether the client waits for `retry_after` before it sends a failed request again. */
 const judgeWaitsAfter =
   (kind: "429" | "overload", name: string) =>
   (evidence: PlainAndTroubledRuns): Finding<never> => {

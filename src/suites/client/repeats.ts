@@ -108,7 +108,10 @@ export function areRepeatsExplained(group: EqualRequests): boolean {
   return explained >= Math.min(group.repeats, failed.length);
 }
 
-/** Returns the first request that the client sent after the failure but before the failure's wait was over. */
+/**
+ * Returns the first request of the group that the client sent too early: after the failure, but before the wait that
+ * the failure requires was over.
+ */
 export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): SignedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }

@@ -87,7 +87,7 @@ const quote = (text: string): string => JSON.stringify(text.slice(0, 60));
 const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
-/** Returns the parts of a request that each run an agent once: the body, or each item of a batch. */
+/** Returns the parts of a request that each cause one execution: the body, or each item of a batch. */
 function executionsIn(call: SignedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
   const body = bodyOf(call);
@@ -115,7 +115,10 @@ const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
-/** Maximum difference between `X-Timestamp` and the request's arrival. A request may wait in the client. */
+/**
+ * Maximum difference between `X-Timestamp` and the time at which the request arrived. The client may queue a request
+ * before it sends it.
+ */
 const maxSkewSeconds = 120;
 
 /** The rules, by the clause that each of them judges. */

@@ -88,7 +88,7 @@ export function countPairs(sent: SentRows): PairCounts {
   };
 }
 
-/** Returns what a run needs to use up the limit of a key. `null` if the harness itself failed to do so. */
+/** Returns what is missing for a row with a used-up limit. `null` if the harness itself failed to use up the limit. */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
   if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;
@@ -159,13 +159,15 @@ export interface PlannedRun {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly seed: number;
-  /** The planned probes that use up a limit, each with whether it will run. */
+  /** The planned probes that use up a limit, and for each whether it will run. */
   readonly tested: readonly LimitTest[];
   /** How many requests and agent executions the run's bounds leave for the generated requests. */
   readonly left: { readonly requests: number; readonly executions: number };
 }
 
-/** Counts the pairs that a planned run's generated requests will cover. Its other requests may add some. */
+/**
+ * Counts the pairs that the generated requests of a planned run will cover. The run's other requests may cover more.
+ */
 export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
   const reach = reachOf(target, readOnly);
   const inStates = readOnly ? [] : tested.flatMap((each) => rowsOfTest(each, target, seed));

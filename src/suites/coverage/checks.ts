@@ -92,7 +92,8 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint answered 401 to a wrong key and to this kind. If not, the clause about the kind fails already.
+ * Whether the endpoint answered 401 to a wrong key and to this kind of key. Otherwise, the clause about the kind is
+ * already broken.
  */
 const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
@@ -100,7 +101,7 @@ const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind
 const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
-/** Creates a check that requests get 401 if their only mistake is a key of these kinds. */
+/** Creates a check that requests with a key of these kinds get 401, if they have no other mistake. */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
     as: "in every corner",
@@ -118,7 +119,7 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: Requir
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/** Creates a check of the error code in 401 responses to rejected keys, whatever other mistakes there are. */
+/** Creates a check of the error code in 401 responses to rejected keys, even if the request has other mistakes. */
 const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
   checkCorners(clause, {
     as: "code in every corner",

@@ -86,7 +86,10 @@ export function chooseRows({ target, reach, covered, known, seed }: ChoiceOption
   };
 }
 
-/** Chooses the requests without a test clock, where each may have to wait: those with the most missing pairs. */
+/**
+ * Chooses the requests for a target without test clock, where each request may have to wait. Takes those that cover the
+ * most missing pairs.
+ */
 function chooseAffordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],

@@ -86,7 +86,10 @@ function valuesOf(pair: string): [Dimension, string][] {
   });
 }
 
-/** Returns the `must` clauses of a pair of values, else that of its endpoint, else AUTH-1. */
+/**
+ * Returns the `must` clauses about the values of a pair. Without such a clause, returns the clause of the pair's
+ * endpoint, or AUTH-1 if there is no endpoint.
+ */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);
   const endpoint = values.map(([, value]) => value).find(isEndpoint);

@@ -25,7 +25,10 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns a recorded request's values: a row for each name of its agent and page, none if a value is unknown. */
+/**
+ * Returns the rows of a recorded request: one for each combination of its agent's roles and its page's names. Empty if
+ * a value is unknown.
+ */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (statusOf(exchange) === null || (statusOf(exchange) === 429 && exchange.keyState === undefined)) return [];

@@ -127,7 +127,7 @@ const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) =
   { endpoint, method: "documented", key: "missing", body: "array" },
 ]);
 
-/** Values of an invoke or stream with a plain query and no optional fields. */
+/** Values of the body's dimensions for an invoke or stream with a plain query and no optional fields. */
 export const plainFields = {
   body: "valid",
   query: "plain",
@@ -138,7 +138,10 @@ export const plainFields = {
   streamParameters: "absent",
 } as const satisfies Row;
 
-/** Returns rows to send even if every pair is covered: checks need them, and they cover some triples. */
+/**
+ * Returns rows that are sent even if earlier requests cover every pair. Some checks need them, and they cover some
+ * triples.
+ */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };

@@ -4,7 +4,10 @@ import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
-/** Generated requests that share some values, while the others change to cover triples. */
+/**
+ * A group of generated requests with the given `values` and kind of keys. The requests combine these with all keys, to
+ * cover triples.
+ */
 interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
@@ -88,7 +91,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // After each round of all keys, shifts the values by one, so that each key is combined with other values.
+          // Shifts the values by one after each round through all keys, so that each key is combined with other values.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
@@ -103,7 +106,7 @@ const valuesInEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** Returns rows for these kinds of keys and used-up limits, with the values that matter. */
+/** Returns rows for used-up limits: every combination of these kinds of keys, these states and `valuesInEachState`. */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

@@ -238,7 +238,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Leaves out executions that failed in a stream, because their error codes are not those of an invoke.
+    // Leaves out executions that failed in a stream: their error codes are those of streams.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))

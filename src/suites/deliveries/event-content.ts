@@ -68,7 +68,9 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
   return typeof first === "string" && typeof second === "string" && first !== second;
 }
 
-/** Checks HOOK-40: different events have different ids. Servers may give one event another id for each webhook. */
+/**
+ * Checks HOOK-40: different events have different ids. A server may give the same event another id for each webhook.
+ */
 export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",
   { sent: invokedWithWebhooks, all: allDeliveries },

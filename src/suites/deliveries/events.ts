@@ -11,7 +11,10 @@ export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/** Whether a delivery was sent to a webhook's own address. False for an alert's address, and after a redirect. */
+/**
+ * Whether a delivery was sent to a webhook's own address. False for an alert's address, and for the address of a
+ * redirect.
+ */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 

@@ -90,7 +90,10 @@ export async function awaitFirstDeliveries(
   return awaitDeliveries(expected, time);
 }
 
-/** Waits until unanswered deliveries no longer block the sender. Returns whether that happened in time. */
+/**
+ * Waits until the sender is free to deliver again, although some deliveries got no reply. Returns whether that happened
+ * in time.
+ */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],

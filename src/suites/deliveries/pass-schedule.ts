@@ -34,7 +34,7 @@ export interface CompletedRetries {
   readonly listed: Exchange | null;
   /** Response to `GET` of the failing webhook. `null` if its id is unknown. */
   readonly shown: Exchange | null;
-  /** An invoke after the schedule, and the number of deliveries (`came`) of it to the failing webhook. */
+  /** An invoke after the schedule, and how many of its deliveries came to the failing webhook (`came`). */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -79,7 +79,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // At this stop, the attempt is due by every reading of the schedule except the shortest.
+    // By now, the attempt is overdue in every reading of the schedule except the shortest.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -191,7 +191,10 @@ function observedOrder(
  * the probe's duration.
  */
 const endMarginMs = 60_000;
-/** Distance of a stop from the bounds of an attempt's allowed time. The target may also count real time. */
+/**
+ * Distance between a stop of the clock and the time span allowed for an attempt. Without it, real time could move a
+ * stop into the span.
+ */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
 /** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */

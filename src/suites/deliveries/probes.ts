@@ -144,7 +144,10 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/** Collects all deliveries of the run. Runs last: without a test clock, retries may arrive until the end of the run. */
+/**
+ * Collects all deliveries of the run. Runs last, because without a test clock retries may arrive until the end of the
+ * run.
+ */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {

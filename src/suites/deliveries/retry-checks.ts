@@ -50,7 +50,10 @@ const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** Creates a judge of the attempts to deliver one event to a receiver. `unproven` if they prove nothing. */
+/**
+ * Creates a judge of the attempts to deliver one event to a receiver. Returns `unproven` if the attempts are
+ * inconclusive.
+ */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {

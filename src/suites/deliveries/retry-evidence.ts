@@ -65,7 +65,7 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** Maximum time from the end of a {@link BlockedTime} to an attempt that was delayed by it. */
+/** Maximum time from the end of a {@link BlockedTime} to an attempt that the blocked time delayed. */
 const followsWithinMs = 1000;
 
 /**

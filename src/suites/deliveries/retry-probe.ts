@@ -38,7 +38,7 @@ const ownHeaders = [
  * last, because a sender of one delivery at a time waits for them.
  */
 const scripts = {
-  /** Fails more often than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
+  /** Fails more attempts than any reading of the schedule has, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
@@ -70,10 +70,16 @@ export const scriptsFailingFirst = receiverScripts.filter(
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
-/** Evidence of webhooks whose receivers fail or reply unusually. With a test clock, it covers the whole schedule. */
+/**
+ * Evidence of webhooks whose receivers fail or reply in unusual ways. With a test clock, it covers the whole retry
+ * schedule.
+ */
 export interface FailingReceivers {
   readonly reach: ReceiverReach;
-  /** The webhook of each receiver. `null` if the key has few requests a minute. Absent if newer than the evidence. */
+  /**
+   * The webhook of each receiver. `null` if it was not created because the key has few requests a minute. Older
+   * evidence lacks the newer receivers.
+   */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
   /**
@@ -86,7 +92,7 @@ export interface FailingReceivers {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The only receivers that the run uses if the main key has few requests a minute. */
+/** Receivers for a main key with few requests a minute. The run then uses no others. */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(

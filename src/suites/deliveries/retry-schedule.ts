@@ -19,7 +19,10 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/** Delays before the attempts, for each way to read "immediately" and "5 failed attempts" in the document. */
+/**
+ * Delays before the attempts, for each shape of the schedule. The document can be read in these ways, because
+ * "immediately" and "5 failed attempts" are ambiguous.
+ */
 const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
@@ -31,7 +34,10 @@ export interface ScheduleMatch {
   readonly order: DelayOrder;
   readonly shape: ScheduleShape;
   readonly fitting: number;
-  /** `stopped`: the next attempt is overdue. `off`: it came at another time. `goes on`: more follow than scheduled. */
+  /**
+   * `stopped`: the next attempt is overdue. `off`: an attempt came at another time. `goes on`: more attempts came than
+   * the schedule has.
+   */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
   /**
    * When the schedule expects the first attempt that came at another time or is missing. `null` if all attempts fit.
@@ -45,7 +51,10 @@ const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/** Longest pause between two attempts in any reading, with tolerance. After a longer one, the sender has finished. */
+/**
+ * Longest pause between two attempts in any reading, with tolerance. After a longer pause, the sender makes no further
+ * attempt.
+ */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
 /**
  * Time after the first attempt by which a retry must have come, even by the most lenient reading. Includes the sender's
@@ -121,8 +130,8 @@ function compareFrom(reading: ScheduleReading, position: MatchPosition): Schedul
         step: step + 1,
       }),
     );
-  // An attempt that was due while no receiver listened may have been missed. The next delay then counts from any time
-  // in the expected span.
+  // While no receiver listened, a due attempt may have been missed. The next delay may then count from any time in the
+  // expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

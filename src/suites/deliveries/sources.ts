@@ -26,7 +26,10 @@ function lastAddressIn(values: readonly string[]): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Returns the address that `header` shows, or the connection's. `null` if the header shows none. */
+/**
+ * Returns the sender's address: from the connection if `header` is `null`, else from that header. `null` if the
+ * delivery lacks the header.
+ */
 function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }

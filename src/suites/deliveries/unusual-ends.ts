@@ -73,7 +73,7 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
   return holds();
 }
 
-/** Streams of an agent that times out, one for each slot of a key, and the events and responses that followed. */
+/** Streams of an agent that times out, one for each slot of a key. Also has the deliveries and the later invokes. */
 interface TimedOutStreams extends InvokeAfterEnds {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;

@@ -69,7 +69,10 @@ function isSignedBySecond(delivery: Delivery): boolean {
   return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
 }
 
-/** Minimum number of executions. With fewer, a target that merges the webhooks may have repeated a delivery. */
+/**
+ * Minimum number of executions that proves a breach. With a single one, a target that merges the webhooks may have
+ * repeated a delivery.
+ */
 const minExecutions = 2;
 
 /** Judges that each of two webhooks with one URL signs with its own secret. */

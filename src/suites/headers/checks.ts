@@ -96,7 +96,7 @@ const isBetween = (exchange: Exchange, min: number, max: number): boolean => {
   return status >= min && status <= max;
 };
 
-/** Whether the request's path and method belong to an endpoint of the document. */
+/** Whether the document defines an endpoint with the request's path and method. */
 const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpointOf(exchange, all) !== null;
 
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);

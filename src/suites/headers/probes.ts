@@ -81,7 +81,9 @@ export const allSamples = probe(
   }),
 );
 
-/** Returns the first and the last samples by time of sending, without those that overlap the omitted ones. */
+/**
+ * Returns the `first` and the `last` samples in the order of sending. Leaves out those that overlap an omitted sample.
+ */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -148,7 +150,8 @@ const rollingWindows = [
 
 /**
  * Returns how many requests may have left a rolling window between two responses.
- * @param canMove whether the run can advance the target's clock, which may then stand still between two advances
+ *
+ * @param canMove whether the run can advance the target's clock, which may stand still between two advances
  */
 export function countReturnable(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>

@@ -132,7 +132,10 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", needsMoreTime);
 }
 
-/** Describes a window that was full again at least 2 seconds before its reported reset. `null` if there is none. */
+/**
+ * Describes the first window in which nearly all requests were left again at least 2 seconds before the reported reset.
+ * `null` if there is none.
+ */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];

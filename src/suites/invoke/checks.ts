@@ -200,7 +200,7 @@ export const invoke = suite("Invoke", [
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
           exchangesOf(all, "invoke").filter(
-            // A rejection proves nothing unless the server accepts the same request without parameters.
+            // Judges a rejection only if the server accepts the same request without parameters.
             (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,

@@ -81,7 +81,7 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxValueFields, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/** Returns 0 if the webhook probes send the same request and the main key has few requests a minute, else 1. */
+/** Returns 0 if the webhook probes already send the same request and the main key has few requests a minute, else 1. */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }

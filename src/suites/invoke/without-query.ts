@@ -18,7 +18,10 @@ import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response
 
 const leftOut = z.never().exactOptional();
 
-/** The body that a server must accept once it has a `query`. Fields that a server may reject are left out. */
+/**
+ * The body of an invoke that a server must accept, except that `query` may be absent. Does not match bodies with fields
+ * that a server may reject.
+ */
 const legalBody = z.strictObject({
   query: z.string().min(1).exactOptional(),
   session_id: z
@@ -37,7 +40,7 @@ const legalBody = z.strictObject({
     .exactOptional(),
 });
 
-/** An invoke with a valid key and a body that is legal, except that `query` may be absent. */
+/** An invoke with a valid key and a legal body, but perhaps without `query`. */
 interface LegalInvoke {
   readonly exchange: Exchange;
   readonly agent: string | null;

@@ -58,7 +58,7 @@ function namesIn(read: Exchange): string[] {
   return isObject(fields) ? Object.keys(fields) : [];
 }
 
-/** Returns the exchange of a restricted key with an endpoint; `null` if no request was sent there. */
+/** Returns the exchange of a request with a restricted key to an endpoint; `null` if there is none. */
 const exchangeWith = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | null =>
   requests.find((request) => request.endpoint === endpoint)?.exchange ?? null;
 
@@ -156,8 +156,8 @@ export const keys = suite("Keys", [
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
         const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
-        // The key's address list may contain the public address of this machine. If so, a server that accepts the key
-        // on every endpoint is right.
+        // The key's address list may contain this machine's public address. If so, a server rightly accepts the key on
+        // every endpoint.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;
       },
       whenEmpty: ({ tried: { mayBeListed = false } }) =>

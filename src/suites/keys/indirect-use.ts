@@ -55,8 +55,8 @@ export const keysTriedAfterGoodCalls = probe(
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
     const requests: CachedRequest[] = [];
-    // If the key has few requests a minute, only an expired key is tried, and only on health, which no limit counts. So
-    // the request uses up no allowance.
+    // If the key has few requests a minute, sends only an expired key, and only to health. No limit counts health
+    // requests, so this costs nothing.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);

@@ -109,8 +109,8 @@ const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
 /**
- * Judges that a stream is refused while the hour's limit is used up. An admitted stream is a breach only if invokes
- * before and after it are refused until the same reset time.
+ * Judges that the target refuses a stream while the hour's limit is used up. An admitted stream is a breach only if
+ * invokes before and after it are refused in the same window.
  */
 function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
@@ -142,21 +142,23 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Counts only the run's advances of the test clock, and not real time, because the clock may stand still between two
-  // advances.
+  // Counts time only by the advances of the test clock, which may stand still between two advances.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
-/** Judges HDR-10 for a `Limit` of the minute plus the burst: more than the minute's limit must be admitted. */
+/**
+ * Judges HDR-10 if `Limit` reports the minute's limit plus the burst: the target must then admit more than the minute's
+ * limit.
+ */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // Uses only the first burst, because it lies in one window. The requests of a whole minute may lie in two windows.
+  // Uses only the first burst: it lies in one window, but later requests may lie in the next window.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");

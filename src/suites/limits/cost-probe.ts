@@ -66,7 +66,10 @@ function repeatRequest({ request }: Exchange, { client, target }: ProbeContext):
   });
 }
 
-/** Returns, for each endpoint and status, the last GET, or the last POST that got 400 or 404. */
+/**
+ * Returns the requests that can be repeated without effect, one for each endpoint and status: the last GET, or the last
+ * POST that got 400 or 404.
+ */
 function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
   for (const exchange of recorder.exchanges()) {

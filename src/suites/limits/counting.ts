@@ -17,7 +17,10 @@ const smallestPerMinute = 10;
 
 /** Responses that show how much different kinds of requests lower `Remaining` of one key. */
 export interface AllowanceWatched {
-  /** The first of two invokes in a row; the second is `before`. Their `Remaining` differs by the cost of one invoke. */
+  /**
+   * The first of two consecutive invokes; `before` is the second. Their values of `Remaining` differ by the cost of one
+   * invoke.
+   */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Streams that were sent in a row. Empty if the harness knows no agent that streams. */
@@ -25,7 +28,10 @@ export interface AllowanceWatched {
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /** Requests whose key differs from the valid key only in the last character, so that the server must reject them. */
+  /**
+   * Requests with an invalid key, which the server must reject. It differs from the valid key only in the last
+   * character.
+   */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
   /** Requests with the valid key in an unusual spelling: the scheme in lower case, or two spaces before the key. */

@@ -22,7 +22,7 @@ interface LateRequest {
   readonly sample: Sample;
 }
 
-/** A late request that the target admitted, with the refused late requests before and after it. */
+/** A request that the target admitted although the limit was used up, between two refused ones of the same window. */
 interface AdmittedRequest {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
@@ -30,7 +30,10 @@ interface AdmittedRequest {
   readonly after: LateRequest;
 }
 
-/** Minimum number of refusals by endpoints that run no agent. Other refusals may be for the month's tokens. */
+/**
+ * Minimum number of refusals by endpoints that run no agent. Endpoints that run agents may instead refuse because of
+ * the month's tokens.
+ */
 const minRefused = 3;
 /** Minimum number of admitted late requests to one endpoint that prove a breach. Fewer may be chance. */
 const minAdmitted = 3;

@@ -69,7 +69,10 @@ export interface ExhaustOptions {
 
 const shortListPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
-/** Number of invokes at the end of the expected requests. They prove that the limit holds for invokes, too. */
+/**
+ * Number of invokes at the end of the expected requests, which otherwise are GET requests. They prove that the limit
+ * holds for invokes, too.
+ */
 const minInvoked = 3;
 
 /** Sends requests until the limiter refuses one or `max` were sent: GET requests if they count, else invokes. */
@@ -111,8 +114,8 @@ export async function sendUntilRefused(
 }
 
 /**
- * Real time in milliseconds to wait before each retry of a refused request. Before the last retry, a server has
- * released the slots of all earlier requests, so a slot cannot be the cause of the refusal.
+ * Real time in milliseconds to wait before each retry of a refused request. After all these pauses, a server has
+ * released the slots of all earlier requests, so a slot is not the cause of a further refusal.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** Maximum number of refusals that are retried in one burst. */

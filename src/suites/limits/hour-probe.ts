@@ -95,8 +95,7 @@ async function exhaustHourOfTier(
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
-  // Requests since the first refusal may have moved the reset time, so the probe needs a new refusal with the current
-  // `retry_after`.
+  // Gets a new refusal, because requests since the first one may have moved the reset time that `retry_after` reports.
   const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
   const retried = target.clock === null ? null : await retryWhenDue(sender, last);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
@@ -151,8 +150,8 @@ interface HourOptions {
 type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
 
 /**
- * Uses up the hour's limit minute by minute, staying within the minute's limit, so that the hour's limit causes the
- * final refusal. If a smaller tier has already admitted too many requests, stops a few requests beyond the limit.
+ * Uses up the hour's limit minute by minute. Stays within the minute's limit, so that the final refusal comes from the
+ * hour's limit. If a smaller tier has already admitted too many requests, stops a few requests beyond the limit.
  */
 async function exhaustHour(
   sender: KeySender,

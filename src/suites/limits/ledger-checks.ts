@@ -89,7 +89,10 @@ const groupCharges = (
   return found;
 };
 
-/** Returns the charges that cost too much; `null` if fewer than two. A target may charge too much now and then. */
+/**
+ * Returns the charges that cost too much. `null` if there are fewer than two, because another client may cause a single
+ * one.
+ */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   if (first === undefined) return null;
@@ -251,7 +254,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** Checks what requests cost, except streams and requests that must be free. Part of the suite `headers`. */
+/** Checks what requests cost, for the suite `headers`. Leaves out streams, and requests that must be free. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,

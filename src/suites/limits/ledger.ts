@@ -66,7 +66,7 @@ export const costsOne = (kind: RequestKind): boolean => {
   return min === 1 && max === 1;
 };
 
-/** Measures the costs of all requests of a run, for each key. Uses the requests of all probes, and sends none. */
+/** Measures the costs of the requests of a run, for each key. Uses the requests that other probes sent. */
 export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
@@ -144,8 +144,8 @@ export const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
 });
 
 /**
- * Splits the requests of a key into series of requests that were sent one after the other. A series ends where requests
- * overlap or a request got no response, because `Remaining` then shows no single cost.
+ * Splits the requests of a key into series without overlaps. A series ends where requests overlap or a request got no
+ * response: there, `Remaining` shows no single cost.
  */
 function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];

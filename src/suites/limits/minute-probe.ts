@@ -54,7 +54,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly first: ExhaustResult;
   /** Invokes that were sent one by one after the first refusal. */
   readonly refused: readonly Exchange[];
-  /** Health responses from while the minute's limit was used up. */
+  /** Responses to health requests that were sent while the minute's limit was used up. */
   readonly health: readonly Exchange[];
   readonly early: TimedRetry | null;
   readonly retried: TimedRetry | null;
@@ -68,7 +68,7 @@ export interface MinuteExhausted extends RunKeyHistory {
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, plus 200 ms to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
-/** Returns a number of requests that no limiter of the document admits in one burst, wherever its windows begin. */
+/** Returns a number of requests that no legal limiter admits in one burst, even if a window ends during the burst. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
   2 * (perMinute + (burst ?? perMinute)) + 2;
 
@@ -125,8 +125,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early, so that the burst is repeated after a pause. Without a test clock, requests
-  // of earlier probes also count in this minute, and may explain the refusal.
+  // Whether the target refused too early. Without a test clock, requests of earlier probes also count in this minute,
+  // and may explain the refusal.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
@@ -183,8 +183,8 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
 }
 
 /**
- * Returns the last refusal whose `retry_after` still holds. A later request, even one with invalid input, may have used
- * the request that became free. The probe then invokes until it is refused again. `undefined` if no invoke is refused.
+ * Returns the last refusal, if its `retry_after` still holds. If a later request may have counted, even one with
+ * invalid input, invokes until a new refusal. `undefined` if there is no new refusal.
  */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
@@ -306,7 +306,10 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   return null;
 }
 
-/** Sends a window's first request, and waits until `tailSeconds` are left. Returns 1 if it was admitted, else 0. */
+/**
+ * Sends a window's first request, and waits until only `tailSeconds` of the window are left. Returns 1 if the request
+ * was admitted, else 0.
+ */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);

@@ -15,9 +15,15 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/** How far `Remaining` falls between requests of other probes. Costs no request, for keys that have few. */
+/**
+ * Pairs of consecutive requests that other probes sent. They show what requests cost without further requests, for keys
+ * that have few.
+ */
 export interface PassiveCounting {
-  /** Pairs to judge. `null` if the key has many requests a minute: `allowanceWatched` then sends its own. */
+  /**
+   * Pairs of the small main key. `null` if the key has many requests a minute, because `allowanceWatched` then sends
+   * requests of its own.
+   */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -49,7 +55,10 @@ export const passivelyCounted = probe(
 interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /** Times of requests that may have counted but are no samples of the key, in milliseconds since the run began. */
+  /**
+   * Times of requests that are no samples of the key but may have lowered its `Remaining`, in milliseconds since the
+   * run began.
+   */
   readonly keylessMs: readonly number[];
 }
 

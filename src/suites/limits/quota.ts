@@ -42,7 +42,7 @@ export interface QuotaExhausted {
 /** Streams that were requested after the target had refused an invoke because the month's tokens were used up. */
 export interface StreamsBeyondQuota {
   readonly streams: readonly QuotaCall[];
-  /** An invoke after the streams. */
+  /** An invoke after the streams. It shows whether the tokens are still used up. */
   readonly control: Exchange;
 }
 
@@ -84,7 +84,7 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // The streams come before the last `GET /usage`, which waits as long as the refusal's headers ask, perhaps until
+    // Streams before the last `GET /usage`: that request waits as long as the refusal's headers demand, perhaps until
     // the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
@@ -125,7 +125,10 @@ async function streamBeyond(
   return { streams, control: await own.invoke(given["agents.answering"], helloBody, unpaced) };
 }
 
-/** Whether the quota was reached before a request was sent. The request that reaches it may still succeed. */
+/**
+ * Whether the quota was already reached before a request was sent. The request with which it is reached may still
+ * succeed.
+ */
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
@@ -149,7 +152,10 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Whether a successful stream has an event of this name. A server may send an `error` event to refuse a stream. */
+/**
+ * Whether a successful stream has an event of this name. A server may refuse a stream with status 200 and an `error`
+ * event.
+ */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 

@@ -12,10 +12,10 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of invoking with the sibling key while the first key's limit is used up. The sibling key is another key of the
- * same tier. The result shows whether the limiter counts by key, or wrongly by tier.
- * - `none`: no key of this tier has a sibling; `isElsewhere` says whether another tier has two keys.
- * - `not asked`: the sibling key sent nothing, because the first key was never refused.
+ * Result of invoking with the sibling key, another key of the same tier, while the first key's limit is used up. The
+ * result shows whether the limiter counts by key, or wrongly by tier. - `none`: no key of this tier has a sibling;
+ * `isElsewhere` says whether another tier has two keys. - `not asked`: the sibling key sent nothing, because the first
+ * key was never refused.
  */
 export type SiblingKeyResult =
   | { readonly kind: "none"; readonly isElsewhere: boolean }

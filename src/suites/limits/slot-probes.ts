@@ -40,11 +40,11 @@ export interface SlotsHeld {
    * `null` if the tier has only one key.
    */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
-  /** Health response of another agent, from while the slow invokes ran. */
+  /** Health response of another agent, requested while the slow invokes ran. */
   readonly health: Exchange;
   /**
-   * A batch that was submitted while the slow invokes ran. If it got a 5xx, `after` is the same batch, submitted when
-   * all had ended. `null` if the target file names no path for batches.
+   * A batch that was submitted while the slow invokes ran (`during`). If it got a 5xx, `after` is the same batch,
+   * submitted after the invokes. `null` if the target file names no path for batches.
    */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
   /** Maximum time by the target's clock from the end of the first slow invoke to the end of the extra request. */
@@ -147,7 +147,7 @@ function openerOfSlow({ client, given, tested }: TierProbeContext<"agents.slow">
   return () => client.as(tested.key).open("POST", agentPath(given["agents.slow"], "invoke"), options);
 }
 
-/** Submits a batch with the tested key. Returns `null` if the target file names no path for batches. */
+/** Submits a batch with the key under test. Returns `null` if the target file names no path for batches. */
 function submitBatch({ client, given, tested, target }: SlotContext): PendingExchange | null {
   if (target.paths.batch === null) return null;
   const path = fillAgentId(target.paths.batch, given["agents.answering"]);
@@ -176,7 +176,7 @@ async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => Pen
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Requests with invalid input. If one got 429, the probe stopped there. */
+  /** Requests with invalid input, in the order of sending. The probe stops after a 429. */
   readonly refusedInput: readonly Exchange[];
   /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;

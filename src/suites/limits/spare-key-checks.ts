@@ -55,7 +55,9 @@ export const usedUpKeys = probe(
   },
 );
 
-/** Whether `Remaining` fell by exactly one between two responses. `null` if their windows differ. */
+/**
+ * Whether `Remaining` fell by exactly one between two responses. `null` if the responses describe different windows.
+ */
 const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
   const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
   return fall === null ? null : fall.fell === 1;
@@ -131,7 +133,8 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
 }
 
 /**
- * Minimum `Remaining` before the refusal. Some servers update `Remaining` late, so a smaller value may be off by one.
+ * Minimum `Remaining` before the refusal that proves a breach. Some servers update `Remaining` late, so a smaller value
+ * may be off by one.
  */
 const minLeft = 2;
 

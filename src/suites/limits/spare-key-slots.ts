@@ -161,7 +161,8 @@ async function endOnLastSlot(
   const invoke = (): Promise<Exchange> => client.invoke(answering, helloBody, unpaced);
   const next = async (): Promise<Exchange | null> =>
     (await sendUntilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // The last slot may still belong to a stream that the harness has closed, so the request is repeated after a pause.
+  // A stream that the harness has closed may still hold the last slot, so a refused request is sent again after a
+  // pause.
   const streams = await sendUntilAdmitted(() => client.stream(agent, helloBody, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;

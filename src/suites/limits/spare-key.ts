@@ -26,8 +26,8 @@ export interface SpareKey {
 const maxPerMinute = 20;
 
 /**
- * Returns a spare key from the tier with the smallest limit per minute. `null` if the target has none, or has a test
- * clock: the probes of each tier then test every limit.
+ * Returns a spare key from the tier with the smallest limit per minute. `null` if no such key exists. Also `null` with
+ * a test clock, because probes then test the limits of every tier.
  */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
@@ -141,8 +141,8 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // After an early refusal, waits until the run is a minute old, because requests from before the run may explain the
-  // refusal.
+  // After an early refusal, waits until the run is a minute old. Requests from before the run then no longer count, so
+  // they cannot explain a second refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });

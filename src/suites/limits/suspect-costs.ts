@@ -14,7 +14,7 @@ import { admissibleCosts, type RequestKind } from "./ledger.ts";
 interface CostWatcher {
   /** Notes a request of a key and compares it with the key's previous request. `again` sends the request again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats the requests that seemed to cost too much. A single high cost may be another client's. */
+  /** Repeats the requests that seemed to cost too much, because another client may cause a single high cost. */
   readonly repeatSuspects: () => Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 
 /** Largest limit that a probe uses up twice to measure the length of its window. */
 const maxRepeatedAllowance = 200;
-/** Largest limits that a probe uses up with invokes only. Each invoke runs an agent. */
+/** Largest limits that a probe may use up with invokes only. Larger ones would run too many agents. */
 const maxInvoked = { minute: 50, hour: 100 } as const;
 
 /**
@@ -107,8 +107,8 @@ export interface SmallerTiers {
 }
 
 /**
- * Adds the tier under test to those of the run. If a smaller tier has proved a breach, a larger tier stops a few
- * requests beyond its limit: thousands more would prove the same.
+ * Registers the tier under test among the tiers of the run. If a smaller tier has proved a breach, a larger tier stops
+ * a few requests beyond its limit: thousands more would prove the same.
  */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
@@ -130,7 +130,10 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
 
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
-/** Runs a probe that uses up a limit of the tier under test. One that sets no result counts as without a breach. */
+/**
+ * Runs a probe that uses up a limit of the tier under test. If the probe reports no result, records one without a
+ * breach.
+ */
 export async function runAmongTiers<T>(
   { recorder, tested: { limits } }: TierProbeContext,
   name: LimitName,

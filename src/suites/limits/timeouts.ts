@@ -17,7 +17,7 @@ import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess, outcomeOf } fro
 export const maxTimeoutMs = 60_000;
 export const timeoutStepMs = 5000;
 
-/** Maximum number of slots of a key to test: each slot needs an execution. */
+/** Maximum number of slots of a key to test, because each slot takes an execution. */
 const maxSlots = 4;
 
 /** Returns the key with the fewest slots. `null` if these are more than `maxSlots`, or without a test clock. */
@@ -30,7 +30,7 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/** An invoke with a key, after executions have ended that held all its slots. */
+/** An invoke with a key after the end of executions that held all slots of the key. */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
   /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */

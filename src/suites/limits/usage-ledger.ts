@@ -21,7 +21,10 @@ interface UsageInterval extends ReadInterval {
   readonly grown: number;
 }
 
-/** Minimum number of intervals with equal growth and fall. They prove that usage is updated at once at times. */
+/**
+ * Minimum number of intervals in which usage grows as far as `Remaining` falls. Without them, the target may update
+ * usage late.
+ */
 const minAgreeing = 2;
 /** Minimum number of missing requests in an interval. A target may count one request a moment later. */
 const minMissing = 2;
@@ -103,7 +106,10 @@ function intervalsOf(
 const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
-/** Returns how far `requests.used` grew between two reads. `null` if a read lacks it or a new period began. */
+/**
+ * Returns how far `requests.used` grew between two reads. `null` if a read lacks `requests.used`, or if a new period
+ * began.
+ */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));
   if (from === null || to === null || from === undefined || to === undefined) return null;

@@ -88,7 +88,7 @@ export function identityOf(agent: unknown): string {
   return JSON.stringify(id ?? agent);
 }
 
-/** Creates a check of every page that arrived completely. */
+/** Creates a check of every page of the list that arrived completely. */
 const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch | null | undefined): Check =>
   checkEvery(
     clause,

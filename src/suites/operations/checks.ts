@@ -132,7 +132,7 @@ const checkLongBatch = (clause: HandleClause): Check =>
     { as: "long batch", since: "1.2" },
   );
 
-/** Judges that the month's tokens grow by as many as the deliveries of the batch report. */
+/** Judges that the usage of the month's tokens grows by as many tokens as the deliveries of the batch report. */
 function judgeTokens(batch: LongBatch | null): Finding<never> {
   if (batch === null) return fewRequests;
   const { before, after, completed, submitted } = batch;

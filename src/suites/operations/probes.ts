@@ -28,7 +28,10 @@ export interface BatchSubmitted {
   /** Path for batches in the target file, with the placeholder `{agent_id}`. `null` if the target file names none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
-  /** Response at the target file's other path; `null` if it names none. Absent in evidence of earlier versions. */
+  /**
+   * Response at the path of the target file that starts an operation; `null` if there is none. Absent in evidence of
+   * earlier versions.
+   */
   readonly started?: Exchange | null;
   /** GET requests for the started operation, in order. Empty if no response was a handle. */
   readonly polls: readonly Exchange[];
@@ -172,7 +175,8 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, events of the agent with webhooks would mix with retries of its deliveries.
+    // Without a test clock, uses an agent whose deliveries are not still being retried: the batch's events would mix
+    // with them.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const batch = Array.from({ length: batchLength }, () => ({ query: `Hello. ${mark}` }));

@@ -61,7 +61,7 @@ const got401 = ({ exchange }: SentDelivery): boolean => hasStatus(exchange, 401)
 const is4xx = ({ exchange: { answer } }: SentDelivery): boolean =>
   answer.kind === "answered" && answer.status >= 400 && answer.status < 500;
 
-/** Whether the receiver replied in time, with any status. Another clause judges a refusal. */
+/** Whether the receiver replied in time, whatever the status. Another clause judges statuses. */
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 

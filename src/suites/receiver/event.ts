@@ -49,7 +49,7 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
   return { ...common, error: { code: "EXECUTION_ERROR", message: text, details: "the model did not answer" } };
 }
 
-/** Returns `agent.completed` if the webhook selects it, else another type that the webhook selects. */
+/** Returns `agent.completed` if the sender's webhook selects it, else the first event type that the webhook selects. */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];
 

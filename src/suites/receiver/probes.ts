@@ -38,7 +38,10 @@ async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number
   return sent;
 }
 
-/** The positive control: a plain signed delivery for each secret. If it is refused, later cases prove nothing. */
+/**
+ * The positive control: a plain, correctly signed delivery for each secret. If the receiver refuses it, later
+ * deliveries prove nothing.
+ */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
   sendInSequence(sender.secrets, (secret, at) =>
     sendSigned(

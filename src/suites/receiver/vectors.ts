@@ -61,7 +61,10 @@ const pairsOf = <A, B>(
     Object.entries(others).map(([second, other]) => ({ name: `secret ${first}; ${second}`, one, other })),
   );
 
-/** Returns signatures of fixed deliveries and requests, to test a receiver or client without a network. */
+/**
+ * Returns test vectors: signatures of fixed deliveries and requests. With them, a receiver or client can be tested
+ * without a network.
+ */
 export const signatureVectors = () => ({
   format: "agent-hosting-conformance/signature-vectors/1",
   about:

@@ -16,7 +16,7 @@ import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limit
 /** The requests of a key in a recording, with the limits of its known tier. */
 interface RecordedKey {
   readonly key: string;
-  /** The key's requests without those that got 429, which requests outside the recording may explain. */
+  /** The key's requests, except those that got 429: requests outside the recording may be the cause of a 429. */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
 }
@@ -76,7 +76,7 @@ const recordedLimitChecks: readonly Check[] = [
   check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),
 ];
 
-/** Says which facts a recording of traffic contains. Some checks need facts that not every recording has. */
+/** The facts that a recording of traffic contains. Some checks need facts that not every recording has. */
 export interface RecordingContents {
   readonly times: boolean;
   /** Whether the recording shows when each event of a stream arrived. */
@@ -129,12 +129,16 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
 
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
-/** Returns the suites of a server for a recording, without checks that need requests of their own or a missing fact. */
+/**
+ * Returns the suites of a server that can judge a recording. Leaves out checks that need requests of their own, or a
+ * fact that the recording lacks.
+ */
 export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // A check that widens another one judges requests of later probes, which a recording does not have.
+      // Leaves out checks that only widen an earlier check: they judge requests of later probes, which a recording does
+      // not have.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],

@@ -31,7 +31,10 @@ const streamsOf = (all: AllExchanges): Call[] =>
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Checks that invoke and stream share: `max_tokens` and usage, the sum of tokens, and streams that time out. */
+/**
+ * Checks with one rule for invokes and streams: `max_tokens` and usage, the sum of tokens, and executions that time
+ * out.
+ */
 const sharedRules = [
   relation(
     "INV-15",
@@ -101,7 +104,7 @@ const sharedRules = [
   ),
 ];
 
-/** Endpoints without a field `status` of their own. A `status` of `error` belongs to the generic envelope there. */
+/** Endpoints whose own fields have no `status`. If a body has the `status` `error` there, it is the envelope's. */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 function errorPartOf(body: unknown): string | null {

@@ -11,7 +11,7 @@ import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { type AllDeliveries, eventsOfType } from "../deliveries/events.ts";
 import type { ComparedPair } from "./relation.ts";
 
-/** A delivery (`second`), and the exchange of the request (`first`) whose execution the delivery reports. */
+/** A pair of a delivery (`second`) and the request (`first`) whose execution the delivery reports. */
 export interface ReportedExecution extends ComparedPair {
   readonly first: Exchange;
   readonly second: Delivery;

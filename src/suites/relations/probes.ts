@@ -89,7 +89,7 @@ export const timedOutInStream = probe(
 );
 
 export interface InterleavedSession {
-  /** Words of earlier calls of the session. Any agent may repeat its latest query, so that one does not count. */
+  /** Words of the session's earlier calls, but not of its latest: any agent may repeat its latest query. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
   readonly response: Exchange;

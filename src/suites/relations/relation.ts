@@ -8,7 +8,10 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface ComparedPair {
-  /** The message to compare with. `null` if the check compares `second` with its own request, or two of its fields. */
+  /**
+   * The message that `second` is compared with. `null` if the check compares two parts of `second`, or `second` with
+   * its own request.
+   */
   readonly first: Proof | null;
   readonly second: Proof;
 }

@@ -94,7 +94,8 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // An explicit header keeps the request out of the key's samples, because the target may not count it.
+    // With an explicit header, the request does not count among the key's samples. The target may not count it for the
+    // key either.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

@@ -78,7 +78,7 @@ export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
 
 type Paths = Pick<AllExchanges, "batchPath">;
 
-/** Returns the endpoints whose path matches a URL. Cached: a run of 100,000 requests has a few hundred URLs. */
+/** Returns the endpoints whose path matches a URL. Cached by URL, because a large run has few different URLs. */
 const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
@@ -152,7 +152,9 @@ const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.ex
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
   new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
-/** Returns the exchanges that the document specifies, without a 404 that may come from a router. */
+/**
+ * Returns the exchanges for which the document specifies the response. Leaves out a 404 that may come from a router.
+ */
 export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),
 );

@@ -21,7 +21,7 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 
 type Accepts = (exchange: Exchange) => boolean;
 
-/** Sends all features together. If only a request without features is accepted, sends each feature alone. */
+/** Sends one request with all features. If it is rejected but a plain request is accepted, sends each feature alone. */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
   plain: Feature,
@@ -71,7 +71,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether the target accepts features together if it accepts each of them alone. */
+/** Judges whether the target accepts all features together. Conclusive only if it accepts each feature alone. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,

@@ -5,7 +5,10 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/** Whether two responses describe one token bucket, where each counted request delays `Reset` by `span / limit` s. */
+/**
+ * Whether two responses describe one token bucket. There, each counted request moves `Reset` later by the window's
+ * length divided by the limit.
+ */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -19,7 +22,10 @@ const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/** Returns the bounds of the time between two responses by the target's clock. A test clock may stand still. */
+/**
+ * Returns the minimum and maximum time between two responses by the target's clock. A test clock may stand still
+ * between advances.
+ */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const offsetMs = to.sentClockMs - from.headClockMs;
   return {
@@ -46,7 +52,7 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
 
 interface OrderedSample {
   readonly sample: Sample;
-  /** Whether all earlier requests had ended when this one was sent. */
+  /** Whether all earlier requests had ended when this request was sent. */
   readonly isAfterAll: boolean;
   /** Whether this request had ended when the next request was sent. */
   readonly isBeforeNext: boolean;

@@ -26,7 +26,7 @@ export function judgeDuration(
   );
 }
 
-/** Maximum time from an advance of the target's clock until the run has recorded it. */
+/** Maximum delay, in ms, with which the run records an advance of the target's clock. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -101,7 +101,7 @@ export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: numbe
   return calls.length === 0 ? Infinity : Math.max(...calls.map(({ tookMs }) => tookMs));
 }
 
-/** Groups invokes and streams by agent, with the longest time that each may have taken. */
+/** Groups invokes and streams by agent, each with its maximum duration. */
 const agentCalls = memoizeByObject((all: AllExchanges) => {
   const tookMs = maxDurationIn(all);
   const calls = (["invoke", "stream"] as const).flatMap((endpoint) => exchangesOf(all, endpoint));

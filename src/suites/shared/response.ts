@@ -14,7 +14,7 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-/** Whether the target ended a response regularly: nobody closed the connection, and no deadline passed. */
+/** Whether the target itself ended the response in the regular way: no connection broke, and no deadline passed. */
 export const isComplete = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
@@ -48,7 +48,7 @@ export const describeResponse = (exchange: Exchange): string =>
 export const fieldNamesOf = (value: unknown): string =>
   isObject(value) ? Object.keys(value).join(", ") : formatValue(value);
 
-/** Describes a body that is not JSON. Returns `null` if the body is JSON. */
+/** Describes a body that is not JSON, or the reason why there is none. Returns `null` if the body is JSON. */
 export function describeNonJson(exchange: Exchange): string | null {
   const text = bodyText(exchange);
   if (text === null)
@@ -60,7 +60,11 @@ export function describeNonJson(exchange: Exchange): string | null {
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
-/** Returns the object with an endpoint's fields, at the top level or in the envelope. `known` names some fields. */
+/**
+ * Returns the object with an endpoint's fields: the body, or an object in the envelope.
+ *
+ * @param known names of some fields, by which the object is found
+ */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 

@@ -101,7 +101,10 @@ function closeStream(stream: PendingExchange): Promise<Exchange> {
 
 const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(closeStream));
 
-/** A request for a stream that the server has opened or refused. `isOver` is true if the response has already ended. */
+/**
+ * An attempt to open a stream, after the server has opened or refused it. `isOver` is true if the response has already
+ * ended.
+ */
 interface StreamAttempt {
   readonly stream: PendingExchange;
   readonly isOver: boolean;
@@ -122,7 +125,10 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Waits until the key has enough requests left for all attempts. Later, waits would hold the streams open. */
+/**
+ * Waits until the key has enough requests left for all attempts. A wait between the attempts would hold the streams
+ * open.
+ */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)

@@ -29,7 +29,11 @@ export function missingStream(exchange: Exchange) {
 
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/** Creates a check of the fields of every `error` event. The probe `asked` causes at least one. */
+/**
+ * Creates a check of the fields of every `error` event.
+ *
+ * @param asked a probe that causes at least one such event
+ */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkFields(
     clause,
@@ -71,7 +75,7 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // A failing agent of the target file may fail on invoke and yet stream successfully, so `done` is allowed here.
+      // Accepts `done` as well: an agent that fails on invoke may still stream successfully.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

@@ -144,7 +144,7 @@ export const streamedFromTwo = probe(
 
 /** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /** The stream with the temperature: the same as `exchange`, unless the target rejected the temperature. */
+  /** The stream with both. It is the same as `exchange`, unless the target rejected the temperature. */
   readonly tempered: Exchange;
 }
 
@@ -218,7 +218,7 @@ export const everyStream = probe(
   },
 );
 
-/** Whether a request has the path and body with which an agent plays a role. */
+/** Whether a stream request has the path and body that the target file gives for a role. */
 function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
   return request.url.endsWith(agentPath(assignment, "stream")) && hasFields(body, assignment.body);

@@ -69,7 +69,10 @@ const indexValues = (exchange: Exchange): unknown[] =>
 
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-/** Returns how a stream numbers its chunks. `null` if it has none, or was resumed. */
+/**
+ * Returns how a stream numbers its chunks. `null` if it has no chunks, or if the request asked to skip chunks at its
+ * start.
+ */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;

@@ -119,7 +119,10 @@ export function webhookIdOf(exchange: Exchange): string | null {
 
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
-/** Returns the listed agents that the run does not invoke. Their webhooks, which cannot be deleted, get no events. */
+/**
+ * Returns the listed agents that the run does not invoke. A webhook for such an agent gets no events, which matters
+ * because it cannot be deleted.
+ */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));

@@ -53,7 +53,7 @@ type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
   readonly reach: ReceiverReach;
-  /** `null` for a webhook that was not created, because the key has few requests a minute. */
+  /** The created webhooks. `null` for one that was not created because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
@@ -186,7 +186,7 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
 
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /** `null` if the key has few requests a minute. */
+  /** A webhook whose `events` is a text. `null` if the key has few requests a minute. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;

@@ -98,7 +98,7 @@ export function areTwoWebhooks([first, second]: WebhooksOfOneUrl["created"]): bo
   return isSuccess(first) && isSuccess(second) && (id === null || id !== webhookIdOf(second));
 }
 
-/** Returns how many deliveries to wait for at the shared URL after `completed` executions. */
+/** Returns how many deliveries must come to the shared URL of two webhooks after `completed` executions. */
 export const expectedOfOneUrl = (
   { address, created }: OpenedWebhooksOfOneUrl,
   completed: number,

@@ -38,7 +38,10 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Option for kinds of keys that reach every endpoint only with a test clock. Without one, a limit stops them. */
+/**
+ * Option for kinds of keys that are sent to every endpoint only with a test clock. Without one, the minute's limit
+ * would stop them.
+ */
 const needsClock = { reach: need("clock") };
 
 /** The rule of the document for each kind of invalid key. */
@@ -127,7 +130,11 @@ export const judgeRequestsBy = (
   verdict: (request: KeyRequest) => KeyVerdict,
 ): JudgedRequest[] => requests.map((request) => ({ request, verdict: verdict(request) }));
 
-/** Judges requests with invalid keys. `withControl` lists the endpoints on which a valid key succeeded. */
+/**
+ * Judges requests with invalid keys.
+ *
+ * @param withControl the endpoints on which a valid key succeeded
+ */
 export const judgeRequests = (
   requests: readonly KeyRequest[],
   withControl: ReadonlySet<EndpointName>,

@@ -90,7 +90,10 @@ export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string
 
 export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];
 
-/** Returns the body of a webhook that gets no deliveries: no run causes `deployment.deleted`. */
+/**
+ * Creates the body of a webhook that should get no deliveries: it selects only `deployment.deleted`, and the run's
+ * agents are not removed.
+ */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
   const secret = generateSecret();
@@ -191,7 +194,10 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
-/** Functions that build a valid request to each endpoint. `null` if a resource that the request needs is missing. */
+/**
+ * For each endpoint, a function that builds a valid request. It returns `null` if the run lacks a resource that the
+ * request needs.
+ */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), helloBody)),
   stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), helloBody, streamOptions)),

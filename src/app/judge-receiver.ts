@@ -19,7 +19,10 @@ export interface JudgeReceiverOptions extends DeliverySettings {
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
 }
 
-/** A run sends at most 20 deliveries at the same time, and the rest is reserve. */
+/**
+ * Maximum number of open connections to a receiver. A run sends at most 20 deliveries at the same time; the rest is a
+ * reserve.
+ */
 const maxConnections = 32;
 
 /** Sends deliveries to a webhook receiver, and judges its responses by the clauses for receivers. */
@@ -37,7 +40,10 @@ export async function judgeReceiver({ progress, messages, ...options }: JudgeRec
   return { ...redactRun(result, facts, options), target };
 }
 
-/** Writes into a folder what a run would send: a file for each body, and `deliveries.json` with the headers. */
+/**
+ * Writes the deliveries that a run would send into a folder: a file for each body, and `deliveries.json` with the
+ * headers.
+ */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};
   const written: object[] = [];

@@ -2,7 +2,9 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
-/** Returns the requirement set with a name; the newest without one. `option` names it in the error message. */
+/**
+ * Returns the requirement set with this name, or the newest if no name is given. The error message mentions `option`.
+ */
 export function parseRequirements(given: unknown, option: string): RequirementSet {
   if (given === undefined) return newestRequirements;
   if (typeof given === "string" && isRequirementSet(given)) return given;

@@ -11,7 +11,7 @@ import { readTextFile } from "../base/read-file.ts";
 export const keyAlgorithms = ["ed25519", "p256"] as const;
 export type KeyAlgorithm = (typeof keyAlgorithms)[number];
 
-/** Generates a key pair, and writes `NAME.key.pem` (private, readable only by this user) and `NAME.pub.pem`. */
+/** Generates a key pair. Writes `NAME.key.pem` (private, readable only by this user) and `NAME.pub.pem`. */
 export function createKeyPair(name: string, algorithm: KeyAlgorithm) {
   const { privateKey, publicKey } =
     algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -1,4 +1,6 @@
-/** Why a use case, such as a replay, cannot start. The entry points say it with their flags or options. */
+/**
+ * Why a use case, such as a replay, cannot start. Command line and library describe it with their own flags or options.
+ */
 export type UseCaseProblem =
   /** The evidence of a check cannot be sent again. `what` names the evidence. `does` says how a new run obtains it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
@@ -16,7 +18,7 @@ export type UseCaseProblem =
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }
   | { readonly kind: "report on a client" }
   | { readonly kind: "report of load"; readonly folder: string }
-  /** A watch cannot be resumed without `file`, which a run with `--watch` writes. */
+  /** `file` is missing, without which a watch cannot be resumed. A run with `--watch` writes this file. */
   | { readonly kind: "nothing to watch"; readonly folder: string; readonly file: string }
   | { readonly kind: "unreadable watch"; readonly file: string }
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }

@@ -2,7 +2,8 @@ import { once } from "./memoize.ts";
 import { seededNumbers } from "./statistics/random.ts";
 
 /**
- * One value for each dimension, by its name. In a covering array, each pair of values of two dimensions is in some row.
+ * A row of a covering array: one value for each dimension, by the dimension's name. In the array, each pair of values
+ * of two dimensions occurs in some row.
  */
 export type Row = Readonly<Record<string, string>>;
 

@@ -49,7 +49,10 @@ export function padToWidth(text: string, columns: number, align: "left" | "right
   return align === "left" ? text + blanks : blanks + text;
 }
 
-/** Splits a text into non-empty parts of at most `columns`. A grapheme wider than `columns` becomes a separate part. */
+/**
+ * Splits a text into non-empty parts of at most `columns` columns. A grapheme wider than that becomes a part of its
+ * own.
+ */
 export function splitToWidth(text: string, columns: number): string[] {
   const parts: string[] = [];
   let part = "";

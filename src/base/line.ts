@@ -25,7 +25,9 @@ export const joinLines = (lines: readonly Line[], separator: string): Line => li
 /** The text by which {@link hideKeys} replaces a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
-/** Matches a word, which may be a key. Words do not contain `/`, so each segment of a path is a separate word. */
+/**
+ * Matches words, each of which may be a key. Words do not contain `/`, so each segment of a path is a separate word.
+ */
 const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
 const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;

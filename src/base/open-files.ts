@@ -17,9 +17,7 @@ function readAvailableOnLinux(): number | null {
   }
 }
 
-/**
- * Counts by opening the null device how many more files this process can open, because Node has no function for that.
- */
+/** Counts how many more files this process can open, by opening the null device. Node has no function for that. */
 function countOpenableFiles(max: number): number {
   const open: number[] = [];
   let isLimited = false;
@@ -52,7 +50,7 @@ export function assertOpenFiles(connections: number): void {
   );
 }
 
-/** Returns a limit to recommend to the user: a power of two, with room for files that are already open. */
+/** Returns the limit of open files to recommend to the user: a power of two that leaves room for other files. */
 const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
 /** Interval of the checks of {@link watchOpenFiles}, and minimum time between two of its callbacks. */

@@ -30,7 +30,10 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
   }
 }
 
-/** Replaces the quoted input in a syntax error of V8, which may be a secret, by its line number. */
+/**
+ * Removes the quoted input from a syntax error of V8, because it may be a secret. The message gives the line number
+ * instead.
+ */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;

@@ -43,7 +43,7 @@ export class NotARegularFile extends Error {
  * @throws {Error} Node's own, with its `code`, if the file cannot be read
  */
 export function readRegularFile(path: string, maxBytes: number): string {
-  // Without O_NONBLOCK, `openSync` on a pipe would wait until some process writes to it.
+  // Opens with O_NONBLOCK, because opening a pipe would otherwise wait until some process writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(file).isFile()) throw new NotARegularFile(path);

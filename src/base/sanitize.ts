@@ -32,7 +32,7 @@ const maxDeepLength = 2000;
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colourCode = /(\u001b\[[\d;]*m)/;
 
-/** Makes text that the harness has coloured safe to print. Keeps its ANSI colours. */
+/** Makes coloured text of the harness safe to print, and keeps its ANSI colours. */
 export const sanitizeColoured = (text: string): string =>
   text
     .split(colourCode)

@@ -34,8 +34,8 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 }
 
 /**
- * Formats a variable for use inside double quotes. Braces separate its name from a text `after` it that could continue
- * it.
+ * Formats a variable for use inside double quotes. Adds braces if the text `after` it could be read as part of its
+ * name.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
@@ -43,7 +43,7 @@ const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: stri
 const needsEscapes = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const allToEscape = new RegExp(needsEscapes.source, "gu");
 
-/** Returns the escaped bytes of a text. Escaped code points (`\u`) would depend on the locale of the shell. */
+/** Returns a text as escaped bytes, because escaped code points (`\u`) depend on the shell's locale. */
 const bytesOf = (text: string): string => {
   if (text === "\n") return String.raw`\n`;
   return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");

@@ -5,7 +5,7 @@ import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 // This file starts a module in another thread or process. The module is a file next to its caller, or a part of the
 // single executable file.
 
-/** Name under which the single executable file contains its own code. */
+/** Name of the harness's own code within the single executable file. */
 export const codeAsset = "code.cjs";
 
 /** Starts the module `name` in a new thread. The module is next to the caller, whose URL is `callerUrl`. */
@@ -38,7 +38,10 @@ export const sendToParent = (message: Serializable): void =>
 
 const partMark = "part of the conformance executable: ";
 
-/** Returns the module that this thread or process of the executable file must run; `null` if a user started it. */
+/**
+ * Returns the module that this thread or process runs, if the single executable file has started it. Returns `null` if
+ * a user has started it.
+ */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;

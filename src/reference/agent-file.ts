@@ -118,7 +118,7 @@ const agentFileSchema = z
     entrypoints: file.agent_architecture.entrypoints,
     description: file.description ?? null,
     template: file.template ?? null,
-    /** ISO 8601 without a time zone. */
+    /** When the agent was created, in ISO 8601 without a time zone. */
     createdAt: file.created_at ?? null,
     /** Id of the agent; `null` if the file has none and the server must make one. */
     agentId: file.agent_id ?? null,
@@ -137,7 +137,7 @@ const agentFileSchema = z
 
 export type AgentFile = Readonly<z.output<typeof agentFileSchema>>;
 
-/** The content of an agent configuration file, or all problems of the file, one line each. */
+/** The result of reading an agent configuration file: its content, or all its problems as one line each. */
 export type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
@@ -174,7 +174,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${place} is ${found}; it must be ${inner.message}`;
 }
 
-/** Formats a JSON value for a message, in at most 40 characters. */
+/** Formats a JSON value for a message. Cuts it after 40 characters. */
 function preview(value: unknown): string {
   const written = JSON.stringify(value);
   return written.length <= 40 ? written : `${written.slice(0, 37)}…`;

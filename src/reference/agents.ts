@@ -27,7 +27,7 @@ export interface Entrypoint {
 export interface Deployment {
   readonly id: string;
   readonly timeoutMs: number;
-  /** A size with its unit, such as `512MB`. */
+  /** The agent's memory with its unit, such as `512MB`. */
   readonly memory: string;
 }
 
@@ -46,7 +46,7 @@ export interface Agent {
   readonly warnings: readonly string[];
   /** Milliseconds until the first chunk, on the server's clock. */
   readonly processingMs: number;
-  /** Milliseconds on the server's clock between two chunks of a stream. */
+  /** Milliseconds between two chunks of a stream, on the server's clock. */
   readonly chunkIntervalMs: number;
   readonly failure: Failure;
   readonly remembers: boolean;

@@ -1,10 +1,10 @@
 import { createClock } from "@sinonjs/fake-timers";
 import { hourMs } from "./limits/windows.ts";
 
-/** The handle of a timer, which can be cleared by the clock that made it. */
+/** The handle of a timer. Only the clock that made the timer can clear it. */
 export type Timer = unknown;
 
-/** The only source of time in the reference server. Instants are Unix milliseconds. */
+/** The reference server's only source of time. Times are Unix milliseconds. */
 export interface Clock {
   now(): number;
   setTimeout(run: () => void, ms: number): Timer;
@@ -56,7 +56,8 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // The library fake-timers counts whole milliseconds. A timer that another timer sets runs at least 1 ms later.
+      // The library fake-timers counts in whole milliseconds, and runs a timer that another timer sets at least 1 ms
+      // later.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },
@@ -77,7 +78,10 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
 
 /** A clock that always runs and can be accelerated. */
 export interface AcceleratedClock extends Clock {
-  /** Sets the speed, as a multiple of the speed of the machine's clock. Timers that are already set keep their time. */
+  /**
+   * Sets the clock's speed, as a multiple of the speed of the machine's clock. Timers that are already set keep their
+   * real duration.
+   */
   setSpeed(speed: number): void;
   /** Moves the clock to the beginning of the next hour. Timers that are already set keep their time. */
   skipToNextHour(): void;

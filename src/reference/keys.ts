@@ -24,7 +24,7 @@ export interface KeyTraits {
 
 /** An API key of the server. Source: Resources, "API key"; Authentication 1 to 3. */
 export interface ReferenceKey extends KeyTraits {
-  /** Name of the key, unique on one server. The name is no secret and may be logged. */
+  /** Name of the key, unique on one server. Unlike `key`, it is no secret and may be logged. */
   readonly name: string;
   /** The text of the key, which begins with two letters and an underscore. */
   readonly key: string;
@@ -43,7 +43,7 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
   return { ...unrestrictedTraits, ...traits, name, key: `ah_${text}`, tier };
 }
 
-/** Tokens that the `quota` key has left in the month at the server's start: enough for a few short responses. */
+/** Tokens that the `quota` key has left in the month when the server starts: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
 /** Texts of the standard keys: as long and as random as real keys. */
@@ -74,7 +74,7 @@ export const referenceKeys: readonly ReferenceKey[] = [
   keyOf("second", "two_8cXf4WnT1rLd7pGz6VhSk3Bq", "free"),
 ];
 
-/** The secret that signs requests. Source: Authentication 4. */
+/** The secret for the signatures of requests. Source: Authentication 4. */
 export const signingSecret = "reference-signing-secret";
 
 export interface IssuedKey {
@@ -87,7 +87,7 @@ export interface IssuedKey {
 export interface KeyRing {
   readonly keys: readonly ReferenceKey[];
   find(text: string): IssuedKey | undefined;
-  /** Issues a new key. The n-th key that a server issues is always the same. */
+  /** Issues a new key. The n-th key that a server issues is the same on every server. */
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 

@@ -199,7 +199,7 @@ export const withKeyTraits =
     },
   });
 
-/** Lets a request in with the key that `choose` returns. If that is `undefined`, the usual rules apply. */
+/** Admits a request with the key that `choose` returns. If it returns `undefined`, the usual rules apply. */
 export const letIn = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>

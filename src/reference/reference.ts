@@ -152,7 +152,7 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
   const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
-  // If the folder has stored state, a virtual clock starts at the latest instant of that state.
+  // If the folder has stored state, sets a virtual clock to the latest time in that state.
   if (dataFolder !== null && isVirtualClock(clock))
     await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
   const { auth = "keys" } = options;

@@ -18,7 +18,10 @@ export type TrialExtent = "own" | "short" | "full";
 /** The suites that one trial runs, and the tiers whose keys it has. */
 export interface TrialScope {
   readonly suites: readonly Suite[];
-  /** `small`: free and enterprise, which are enough to run every check. `all`: pro and team as well. */
+  /**
+   * The tiers whose keys the trial has. `small`: free and enterprise, which are enough to run every check. `all`: pro
+   * and team as well.
+   */
   readonly tiers: "small" | "all";
 }
 

@@ -12,7 +12,7 @@ import { type CommandLine, type EndedCommand, runCommand } from "./run-command.t
 export interface ClientSettings {
   readonly command: CommandLine;
   readonly environment: Readonly<Record<string, string>>;
-  /** The kinds of trouble to make. Empty: the command runs only without trouble. */
+  /** The kinds of trouble that the harness injects. Empty: the command runs only without trouble. */
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;

@@ -26,7 +26,7 @@ export interface ClientVariables {
   readonly apiKey: string;
   /** Name of the environment variable that gets the id of an agent that answers. */
   readonly agent: string;
-  /** Name of the variable that gets the secret for signing requests. */
+  /** Name of the environment variable that gets the secret for the signatures of requests. */
   readonly signingSecret: string;
 }
 
@@ -115,7 +115,8 @@ async function judgeWithServers(
         },
       ),
   });
-  // A callback sets this variable, which TypeScript does not see: it would take the variable for `null` here.
+  // The cast is needed because a callback sets this variable. TypeScript does not see that, and gives it the type
+  // `null` here.
   if ((unstartable as UsageError | null) !== null) throw unstartable as unknown as UsageError;
   const facts = {
     party: "client",

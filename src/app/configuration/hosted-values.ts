@@ -13,7 +13,7 @@ import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import type { ConfigurationFile, HostedObservations } from "./judge-configurations.ts";
 
-/** Fields of a configuration file that are compared with responses. `listed`: their names in the agent list. */
+/** Fields of a configuration file whose values responses may show. `listed`: names of the field in the agent list. */
 const comparedFields = [
   { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
   { name: "framework", clause: "CFG-1", listed: ["framework"] },

@@ -19,7 +19,7 @@ export interface DiscoveredAgent {
 /** Facts about a target that `init` discovered. Texts from the target may still contain control characters. */
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
-  /** Total number of agents, from `pagination.total` in the list; `null` if that is absent. */
+  /** Total number of agents, from `pagination.total` in the list; `null` if the field is absent. */
   readonly total: number | null;
   /** Whether `agents` lists all agents of the target: `false` if the target's list has further pages. */
   readonly hasAllAgents: boolean;

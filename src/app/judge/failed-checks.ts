@@ -6,7 +6,7 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
-/** The checks that failed in a saved report, in the form in which a run selects checks. */
+/** The failed checks of a saved report, as a selection of checks for a new run. */
 export interface FailedChecks {
   /**
    * Ids of the failed checks, and of the checks that they widen. The id of a clause selects all its checks. It replaces
@@ -18,7 +18,7 @@ export interface FailedChecks {
    * check.
    */
   readonly suites: readonly Suite[];
-  /** The seed of the generated requests. Absent if the report does not name it. */
+  /** The seed with which requests are generated. Absent if the report does not name it. */
   readonly coverageSeed?: number;
 }
 

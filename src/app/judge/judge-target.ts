@@ -77,7 +77,8 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Runs with the same keys notice each other. No other run uses the keys of the embedded server.
+        // Runs that use the same keys notice each other by announcements. The embedded server's keys are used by one
+        // run only.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),

@@ -53,7 +53,9 @@ export interface RedactedRunOptions extends RunOptions, StatedFacts {
   readonly requirements: RequirementSet;
 }
 
-/** Runs the suites, and removes keys and other secrets. `unselected`: must clauses that the user left out. */
+/**
+ * Runs the suites, and redacts keys and other secrets in the result. `unselected`: must clauses that the user left out.
+ */
 export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],

@@ -10,7 +10,7 @@ import { allSuites } from "../../suites/all.ts";
 import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/send-requests.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/** Creates a redactor that also redacts altered keys, and spares words that every report contains. */
+/** Creates a redactor that also redacts altered keys. It keeps words that occur in every report. */
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 

@@ -70,7 +70,7 @@ export function webhookSecretsIn({ request: { method, body } }: Exchange): Secre
   return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecretNames.name, value: secret }] : [];
 }
 
-/** Returns all keys and secrets of a target. In redacted texts, the `name` of each replaces its value. */
+/** Returns all keys and secrets of a target. In redacted texts, each is replaced by its `name`. */
 export const secretsOf = (target: Target): Secret[] => [
   // The key of a server without keys is an empty text, which must not be redacted.
   ...Object.values(target.keys).flatMap(({ name, key }) => (key === "" ? [] : [{ name, value: key }])),

@@ -19,7 +19,7 @@ export type NotSentReason =
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
   /** Discovery failed, for example because the target refused the key. `sentence` gives the reason. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
-  /** This machine ran out of something that discovery needs, such as file descriptors. */
+  /** This machine ran out of a resource that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
   /** The id of the agent cannot be part of a URL, for example because it is `..`. `problem` says why. */
   | { readonly kind: "unsendable agent"; readonly problem: string }

@@ -131,7 +131,7 @@ function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** How long a key pauses between two trials, so that no earlier request counts in a minute window. */
+/** How long a key rests between two trials, so that its earlier requests are out of the minute window. */
 const keyPauseSeconds = 61;
 
 export function previewLoad(
@@ -158,7 +158,10 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Few, because a key without a test clock pauses for a minute between two scenarios. */
+/**
+ * Default scenarios of a load in real time. They are few, because without a test clock a key rests for a minute between
+ * two scenarios.
+ */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names, without duplicates; the default scenarios for an empty list. */

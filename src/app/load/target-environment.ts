@@ -79,7 +79,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
       return missingRequirement(trial, { agents: loadAgentsOf(target), keys: { main, second }, hasReceiver });
     },
     cooldownMs: (trial) => {
-      // With a test clock, no real time has to pass: `setUp` advances the clock by a minute before the trial.
+      // With a test clock, there is no real pause: `setUp` advances the clock by a minute before each trial.
       if (target.clock !== null) return 0;
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
       return lastMs + minuteOverMs - performance.now();

@@ -17,7 +17,7 @@ import { openTransport } from "../../wire/transport.ts";
  * How long a test clock is observed to see whether it moves by itself. Not shorter, because headers show whole seconds.
  */
 const observationMs = 3000;
-/** How far to advance a test clock, to see whether the time in the headers follows it. */
+/** How far a test clock is advanced to see whether the time in the headers follows it. */
 const testAdvanceMs = 5000;
 /** Two times in headers count as different if they differ by at least this much. */
 const minChangeSeconds = 0.5;
@@ -102,7 +102,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   return {
     /** Returns the largest lag behind real time so far. */
     lagMs,
-    /** Returns why the clock did not keep up with real time; `null` if it did. */
+    /** Returns why the test clock did not keep up with real time; `null` if it did. */
     problem: (): string | null => {
       const worstMs = lagMs();
       if (worstMs <= maxLagMs) return null;

@@ -3,7 +3,7 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** The texts that differ between command line and library: names of settings, and some hints. */
+/** The texts in which messages of the command line and of the library differ: names of settings, and some hints. */
 export interface MessageTerms {
   /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;

@@ -82,7 +82,7 @@ export interface Retention {
   readonly reports: number;
 }
 
-/** Removes the oldest nights and reports, half-written files, and reports without a night. */
+/** Removes the oldest nights and their reports, half-written files, and reports that belong to no night. */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => nightFileName.test(name));

@@ -29,7 +29,10 @@ export interface RunPlan {
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /** How many webhooks, alerts and operations the run leaves on the target, which has no way to delete them. */
+  /**
+   * The number of webhooks, alerts and operations that the run leaves on the target. The interface has no way to delete
+   * them.
+   */
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
   readonly pairs: PlannedPairs | null;

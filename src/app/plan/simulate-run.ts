@@ -73,7 +73,7 @@ export async function simulateRun(planned: readonly PlannedProbe[], parts: Simul
   return { unaffordable, waitedMs: time.waitedMs() };
 }
 
-/** Yields to other probes that wait for the same key, so that they send their next request first, as in a real run. */
+/** Lets other probes that wait for the same key send their next request first, as in a real run. */
 async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
@@ -172,7 +172,7 @@ const maxSearchedMinutes = 24 * 60;
  */
 const searchMarginMinutes = 2;
 
-/** Virtual time advances once no new sleep has started for this many turns of the event loop. */
+/** Number of event-loop turns without a new timer after which virtual time advances. */
 const idleTurns = 3;
 
 /** Creates timers in virtual time. When all code waits for timers, the time jumps to the next one. */

@@ -77,11 +77,11 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 
 /** A question about a run that its plan cannot answer, because planning sends nothing. */
 export type OpenQuestion =
-  /** Which agent from the target's list will the run choose? */
+  /** It is open which agent from the target's list the run will choose. */
   | { readonly kind: "which agent" }
   /** The tier of a key is unknown. Until response headers show it, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
-  /** Can the target reach the webhook receiver? */
+  /** It is open whether the target can reach the webhook receiver. */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** How many webhook retries will arrive within the maximum wait? */
   | { readonly kind: "retries" }
@@ -90,7 +90,7 @@ export type OpenQuestion =
    * agent executions.
    */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** How many requests will the run send in addition, such as retries after 429 and requests without a key? */
+  /** It is open how many further requests the run will send, such as retries after 429 and requests without a key. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

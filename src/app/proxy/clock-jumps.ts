@@ -2,7 +2,7 @@ import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { secondsHeader } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-/** A `Date` that jumps ahead by more than this shows that somebody advanced the server's test clock. */
+/** Minimum jump of the `Date` header that counts as an advance of the server's test clock. */
 const minJumpMs = 5000;
 
 /** Notices by `Date` headers that a client advances the server's test clock. Call `withClock` as an exchange ends. */

@@ -55,7 +55,7 @@ function headerPairs(raw: readonly string[]): Header[] {
   return pairs;
 }
 
-/** Returns all bytes of a body; `null` if the proxy kept only its beginning. */
+/** Returns all bytes of a body; `null` if the proxy kept only the body's beginning. */
 function bytesOf({ pieces, length }: KeptBody): Buffer | null {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   return bytes.length === length ? bytes : null;

@@ -26,7 +26,10 @@ export interface ProxyOptions {
 /** A running proxy that judges the traffic through it. */
 export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 
-/** Maximum number and total size of exchanges that wait for the judging thread. Further ones are only counted. */
+/**
+ * Maximum number and total size of exchanges that wait for the judging thread. Further exchanges are counted, but not
+ * judged.
+ */
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
 /**

@@ -42,7 +42,7 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
 const maxNamedKeys = 5000;
 /** Exchanges are judged as soon as this many have arrived. */
 const minBatchSize = 2000;
-/** From this number of rate-limit samples of a key on, the older half is dropped. */
+/** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
 /**

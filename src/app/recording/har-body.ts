@@ -12,7 +12,7 @@ export function stringAt(value: unknown, ...path: readonly string[]): string {
   return typeof found === "string" ? found : "";
 }
 
-/** A body from an HTTP archive. `gap`: whether all or part of it was not recorded. */
+/** A body from an HTTP archive. `gap` says whether the recording lacks all or part of the body. */
 export interface HarBody {
   readonly body: Body;
   readonly bytes: Buffer;
@@ -22,7 +22,7 @@ export interface HarBody {
 /** Returns a body of which only the length is known. */
 export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "", tail: "", bytes, sha256: "" });
 
-/** Returns the first value of a header with this name in lower case. */
+/** Returns the first value of the header with this name. `name` is in lower case. */
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 

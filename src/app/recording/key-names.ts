@@ -31,7 +31,9 @@ export function nameKeys(recorded: readonly RecordedExchange[]) {
   return { exchanges, keys: namer.keys(), areKnown };
 }
 
-/** Creates a target's key. One that is not usable counts as expired, so that checks conclude nothing from it. */
+/**
+ * Creates a key of the target. A key that is not usable is marked as expired, so that checks conclude nothing from it.
+ */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,
@@ -40,7 +42,9 @@ const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKe
   expired: !isUsable,
 });
 
-/** A key that got a name, and how the server responded to it. `value` is empty if the recording shows only the name. */
+/**
+ * A key that was given a name, and how the server responded to it. `value` is empty if the recording shows only a name.
+ */
 interface NamedKey {
   readonly name: string;
   readonly value: string;

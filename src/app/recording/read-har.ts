@@ -91,7 +91,10 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
 /** The duration that is assumed for an exchange without times. A day contradicts no duration in a response. */
 const assumedDurationMs = 86_400_000;
 
-/** Reads the headers of a message, without HTTP/2 pseudo-headers. Chromium joins equal ones by a line feed. */
+/**
+ * Reads the headers of a message, without HTTP/2 pseudo-headers. Chromium joins headers of the same name by line feeds;
+ * they are split here.
+ */
 function headersOf(message: unknown): Header[] {
   const headers = getPath(message, "headers");
   if (!Array.isArray(headers)) return [];

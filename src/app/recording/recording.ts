@@ -79,7 +79,10 @@ export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: stri
   );
 }
 
-/** Returns how strongly an exchange suggests that its base URL is that of the server to judge; 0 if it does not fit. */
+/**
+ * Returns a score: how strongly an exchange suggests that its base URL is the one to judge. 0 if the exchange does not
+ * fit the interface.
+ */
 function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl: string; score: number } {
   const call = endpointCalled(request.method, request.url);
   const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];

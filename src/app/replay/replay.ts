@@ -21,7 +21,7 @@ export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly check: string;
   /** Instance of the finding to replay, such as a tier; `null` if the check has only one finding. */
   readonly instance: string | null;
-  /** The base URL to send to. `null`: the address in the report. */
+  /** The base URL to send to; `null` for the one in the report. */
   readonly baseUrl: string | null;
   readonly network: Network;
 }

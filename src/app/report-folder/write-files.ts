@@ -9,7 +9,7 @@ import { type StagedFile, stageFile, replaceFile, type FileText } from "../../ba
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
-/** Emits a warning of Node that files could not be written, for callers without a callback for that. */
+/** Emits a Node warning that files could not be written. For callers that give no callback for this case. */
 export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarning(sentence);
 
 /** The content of a file: a text, or a function that returns the text in pieces. */
@@ -85,7 +85,7 @@ export interface OutputFiles<Name extends string> {
   readonly isStdoutTaken: boolean;
 }
 
-/** Writes an output to its file, or prints it. If writing fails, returns a sentence about that as a list of one. */
+/** Writes an output to its file, or prints it. If that fails, returns a list with a message about it. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,

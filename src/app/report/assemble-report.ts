@@ -105,7 +105,7 @@ const untestableClauses = (party: Party): Report["untestable"] =>
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** Returns a hash of all clauses for a party. Two reports with the same hash were judged by the same clauses. */
+/** Returns a hash of all clauses for a party. Reports with the same hash were judged by the same clauses. */
 export const clausesHash = (party: Party): string =>
   shortHash(JSON.stringify(clausesOfParty(party).map((id) => [id, clauseOf(id)])));
 

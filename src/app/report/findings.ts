@@ -67,8 +67,8 @@ interface ProfileFacts {
 }
 
 /**
- * Marks findings as skipped if they belong to a profile that the target neither offers nor has. Judges a finding about
- * many endpoints without those of profiles that are missing or not selected.
+ * Marks findings as skipped if they belong to a profile that the target neither offers nor has. In findings about many
+ * endpoints, ignores the endpoints of profiles that are missing or not selected.
  */
 function withoutMissingProfiles(
   findings: readonly ReportFinding[],

@@ -23,7 +23,7 @@ export interface ServeOptions extends ReferenceOptions {
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
   readonly onAgentChange: (line: string) => void;
-  /** Called with a sentence when this process has no file descriptor left, and so refuses connections. */
+  /** Called with a message when this process has no file descriptor left and so refuses connections. */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
@@ -93,7 +93,7 @@ async function startWithAgents(
   }
 }
 
-/** A free port on loopback for the webhook receiver, because the reference server runs on the same machine. */
+/** Address for the webhook receiver: a free port on loopback, because the server is on the same machine. */
 const receiverAddress = "127.0.0.1:0";
 
 export function targetDocument(reference: Reference, token: string): ParsedTargetFile {

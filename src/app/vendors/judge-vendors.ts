@@ -84,7 +84,7 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // Vendors may share keys. So all keys count as used until now, and pause until their windows have passed.
+  // Vendors may share keys. So every key counts as used until now, and rests until its windows have passed.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

@@ -112,7 +112,7 @@ function digestsIn(folder: string, report: Report): Digests {
 /** The messages of the command line and those of the library, because the report may come from either. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** Judges the evidence in a report's folder again. One of `wordings` may have written the report. */
+/** Judges the evidence in a report's folder again, and words it as the report does: in one of `wordings`. */
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };

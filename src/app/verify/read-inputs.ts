@@ -121,7 +121,7 @@ async function readAtMost(body: AsyncIterable<Uint8Array>, url: string): Promise
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Reads a buyer's policy, in JSON or YAML. Relative paths in it start at its own folder. */
+/** Reads a buyer's policy, in JSON or YAML. Relative paths in the policy start at its own folder. */
 export function readPolicy(file: string): Policy {
   const notation = notationOf(file);
   if (notation === null)

@@ -42,7 +42,10 @@ export type SignatureState =
   | { readonly kind: "unsigned" | "unchecked" | "refused" }
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
 
-/** Verifies a statement by its signature, its report and a policy. Notes name the parts that are not checked. */
+/**
+ * Verifies a statement by its signature, its report and a policy. `notes` of the result say which of these were not
+ * checked.
+ */
 export async function verifyStatement(options: VerifyOptions): Promise<Verification> {
   const { policy, now } = options;
   const published = readStatement(options.statementFile);
@@ -127,7 +130,10 @@ function comparisonOf({ statement }: PublishedStatement, { report, messages }: V
   return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }
 
-/** Another statement. `isTrusted`: its signature is at least as good as that of the verified one. */
+/**
+ * A statement that may supersede the verified one. `isTrusted`: its signature is at least as good as that of the
+ * verified statement.
+ */
 export interface KnownStatement {
   readonly file: string;
   readonly statement: Statement;

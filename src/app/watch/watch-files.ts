@@ -63,7 +63,10 @@ export interface WatchState {
   readonly epochMs: number;
   /** When the run ended and the watch began, in milliseconds since the start of the run. */
   readonly sinceMs: number;
-  /** The target file of the run, whose keys must be redacted in the new report. `null` if the target came from flags. */
+  /**
+   * The target file of the run. The new report must redact the keys of this file. `null` if the run was started without
+   * a target file.
+   */
   readonly targetFile: string | null;
 }
 
@@ -112,7 +115,7 @@ export type JournalLine = { readonly began: number } | { readonly listening: num
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
-/** Writer of `watch.jsonl`. Flushes each line to disk at once, so that a killed process loses no delivery. */
+/** Appends lines to `watch.jsonl`. Flushes each line to disk at once, so that a killed process loses no delivery. */
 export type Journal = ReturnType<typeof openJournal>;
 
 export function openJournal(folder: string) {

@@ -25,7 +25,7 @@ const lockSchema = z.object({
 
 type LockHolder = z.infer<typeof lockSchema>;
 
-/** Thrown if another process is writing into the folder. */
+/** The error if another process is writing into the folder. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse";
   readonly code = "in use";

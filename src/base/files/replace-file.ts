@@ -75,7 +75,7 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
 
 /** A temporary file that another program writes. */
 export interface Draft {
-  /** The path to give to the program. */
+  /** The path that the program must write to. */
   readonly path: string;
   /** Moves the program's output to its final name. Returns `false` if the program has not written anything. */
   readonly commit: () => boolean;

@@ -26,7 +26,10 @@ export interface Dispatchers {
   readonly close: () => Promise<void>;
 }
 
-/** Creates dispatchers with the proxies and certificates of a network. Opens no connection before a request is sent. */
+/**
+ * Creates dispatchers that use the proxies and certificates of a network. Connections are opened only when a request is
+ * sent.
+ */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = tlsOptions(network);
   const onFailure = limitReporter(options);
@@ -117,8 +120,8 @@ const reportConnectResult =
     });
 
 /**
- * Prevents thousands of stack traces: for too long headers, undici creates an error for every further line of input. A
- * hostile target could cost half a second with every response.
+ * Prevents thousands of stack traces. For headers that are too long, undici creates an error for every further line of
+ * input, so a hostile target could cost half a second per response.
  */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -128,7 +131,7 @@ function avoidStackTraces(socket: Socket): void {
   };
 }
 
-/** Turns stack traces off for the current turn of the event loop. */
+/** Turns stack traces of errors off until the current callback has ended. */
 function skipStackTraces(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;

@@ -14,7 +14,7 @@ export interface Network {
   readonly files: NetworkFiles;
 }
 
-/** Paths of certificate files as the user gave them; `null` if the user gave none. */
+/** Paths of certificate files as the user gave them; `null` for files that the user did not give. */
 export interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
@@ -49,7 +49,9 @@ export const plainNetwork: Network = {
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/** Returns the URL of the proxy for a URL, with its credentials; `null` if requests to that URL go directly. */
+/**
+ * Returns the URL of the proxy for requests to a URL, with credentials. Returns `null` if such requests go directly.
+ */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":

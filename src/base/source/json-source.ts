@@ -97,7 +97,7 @@ class JsonReader {
     return isThere;
   }
 
-  /** Moves to the next character that is no white space. Returns its offset. */
+  /** Moves to the next character other than white space. Returns the offset of this character. */
   #skipSpace(): number {
     while (" \t\n\r".includes(this.#text[this.#at] ?? "end")) this.#at += 1;
     return this.#at;

@@ -42,7 +42,7 @@ class YamlReader {
     return { value: isScalar(node) ? plainValue(node) : null, places: { offset, members: new Map() } };
   }
 
-  /** Reads the value that an alias stands for. All its places are that of the alias. */
+  /** Reads the value that an alias stands for. Every part of this value gets the offset of the alias. */
   #readAlias(node: ParsedNode, offset: number, depth: number): SourceValue {
     const target = isAlias(node) ? node.resolve(this.#document) : undefined;
     if (target === undefined) throw new SourceError("is not YAML: an alias without its anchor", offset);

@@ -24,7 +24,7 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
 
 const maxRefinement = 4;
 
-/** Returns the index near `around` at which a change between two constant levels fits the values best. */
+/** Returns the index near `around` that splits the values best into two parts with constant levels. */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
   for (let at = Math.max(lowest, around - maxRefinement); at <= Math.min(highest, around + maxRefinement); at += 1) {

@@ -14,7 +14,9 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 }
 
 interface Ranks {
-  /** Twice the rank of each value; equal values share their mean rank. The factor 2 makes mean ranks whole numbers. */
+  /**
+   * Twice the rank of each value. Equal values share the mean of their ranks, and the factor 2 makes it a whole number.
+   */
   readonly ranks: readonly number[];
   /** Sum of n³ − n over all groups of n equal values, for the variance of the rank sum. */
   readonly ties: number;

@@ -58,7 +58,10 @@ export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
   /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
-  /** Returns `Bearer KEY` for a key outside the header `Authorization`, such as in a cookie; empty for none. */
+  /**
+   * Returns `Bearer KEY` for a key that a request has elsewhere than in the header `Authorization`, such as in a
+   * cookie. Returns an empty text for none.
+   */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };

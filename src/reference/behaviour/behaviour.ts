@@ -10,9 +10,9 @@ import { standardStream } from "./stream.ts";
 import { standardTransport } from "./transport.ts";
 
 /**
- * All decisions of the server, such as which status an error gets, as one small function each. No function calls
- * another through this table, so each can be replaced alone. `docs/gaps.md` lists the choices where the document is
- * silent.
+ * All decisions of the server, such as which status an error gets. Each is one small function. No function calls
+ * another through this table, so that each can be replaced alone. `docs/gaps.md` lists the choices where the document
+ * is silent.
  */
 export const standardBehaviour = {
   ...standardDeliveries,

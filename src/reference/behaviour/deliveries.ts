@@ -24,14 +24,14 @@ export interface AttemptInput {
   readonly attempt: number;
 }
 
-/** The state of a delivery after an attempt. Instants are Unix milliseconds. */
+/** The state of a delivery after an attempt. Times are Unix milliseconds. */
 export interface DeliveryProgress {
   /** Number of attempts so far, at least 1. */
   readonly attemptCount: number;
   /** When the first attempt began, in Unix milliseconds. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Whether any attempt succeeded. */
+  /** Whether an attempt has succeeded. */
   readonly delivered: boolean;
   /** Status of the response to the last attempt; `null` if no response came in time. */
   readonly status: number | null;
@@ -115,11 +115,13 @@ export const standardDeliveries = {
   /** Returns the name of the queue in which a delivery waits for its turn. */
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,
-  /** Milliseconds from sending a delivery until the head of the response must have arrived. */
+  /**
+   * Maximum time from sending a delivery until the response's status and headers must have arrived, in milliseconds.
+   */
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
   /** Whether a delivery succeeds only if the whole response body arrives within the time limit. */
   awaitsResponseBody: (): boolean => false,
-  /** Whether a response may count as success, given the names of its headers. */
+  /** Whether a response with these header names may count as success. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,
   /**
    * Whether the server follows a redirect of the receiver with a GET. The response to the GET then decides whether the

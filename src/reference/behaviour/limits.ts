@@ -5,7 +5,10 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/** An event that may free a request's slot: the head is sent, the response ends, or the client leaves early. */
+/**
+ * Event of a response that may free its concurrency slot. `head`: status and headers are sent. `end`: the response has
+ * ended. `left`: the client has disconnected early.
+ */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimitPerMinute = 1000;
@@ -17,7 +20,7 @@ export const standardLimits = {
     const { hour, minute } = windowsOf(limits);
     return [fixedWindow(hour), fixedWindow(minute)];
   },
-  /** Creates the limiter of an address, for requests without a valid key. */
+  /** Creates the limiter of an IP address, for requests without a valid key. */
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
   maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
@@ -32,13 +35,13 @@ export const standardLimits = {
   /** Returns how many requests an admitted request counts as, in the rate limits. */
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
-  /** Whether a request that this limit has refused counts against the request limits. */
+  /** Whether a request refused by this kind of limit counts against the request limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request that was counted stays counted after a response with this status. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** Returns how many requests are subtracted for a request that does not stay counted. */
+  /** Returns how many requests are subtracted for each request that does not stay counted. */
   refundedRequests: (): number => 1,
-  /** Whether `GET /usage` includes a counted request in the key's used requests. */
+  /** Whether `GET /usage` reports a counted request as used. */
   isInUsage: (_head: HeadInput): boolean => true,
   /** Returns how many additional requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,

@@ -9,7 +9,7 @@ export interface StreamParameters {
   readonly chunkSize: number | null;
 }
 
-/** How a stream ends. */
+/** How a stream ends: with the event `done`, or with `error` and its cause. */
 export type StreamEnding =
   | { readonly kind: "done"; readonly usage: TokenUsage }
   | {
@@ -79,7 +79,7 @@ export const standardStream = {
     cause === "overload"
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
-  /** Returns the bytes before the first event. */
+  /** Returns bytes that the stream sends before its first event. */
   bytesBeforeEvents: (): readonly StreamBytes[] => [],
   /** Returns the bytes of an SSE event. `_number` counts the events of the stream from 0. */
   encodeEvent: (name: string, data: string, _number: number): readonly StreamBytes[] => [
@@ -105,7 +105,7 @@ function wordsOf(text: string): readonly string[] {
 
 /** Splits a text into slices of `size` code points. */
 function slicesOf(text: string, size: number): readonly string[] {
-  // Few texts have surrogate pairs. Without them each code unit is a code point, so no array is needed.
+  // Without surrogate pairs, as in most texts, each code unit is a code point. Then no array is needed.
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
   const sliceFrom = (at: number): string => points?.slice(at, at + size).join("") ?? text.slice(at, at + size);
   const count = Math.ceil((points ?? text).length / size);

@@ -10,7 +10,7 @@ export interface HeadInput {
   readonly status: number;
 }
 
-/** An encoded body, with the headers that its encoding needs. */
+/** The bytes or text of a response body, with the headers that its encoding needs. */
 export interface EncodedBody {
   readonly bytes: string | Uint8Array;
   readonly headers: readonly Header[];
@@ -47,7 +47,7 @@ export const standardTransport = {
   successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
   /** Whether this endpoint can respond in a media type that `Accept` allows. `Accept` is empty if absent. */
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
-  /** The largest accepted request body, in bytes. */
+  /** Maximum size of a request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,
   /** Returns a page to send for an unknown path. `null`: the usual error body is sent. */
   unknownPathPage: (): { readonly contentType: string; readonly text: string } | null => null,

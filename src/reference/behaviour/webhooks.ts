@@ -206,7 +206,7 @@ export const standardAlerts = {
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,
-  /** Makes the body of the message to the alert's URL. */
+  /** Makes the body of the message that is sent to the URL of an alert. */
   alertMessage: ({ id, type, threshold }: Alert, { limit, remaining }: WindowStatus, nowMs: number): unknown => ({
     id,
     type,

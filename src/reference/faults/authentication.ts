@@ -64,7 +64,7 @@ const signOther =
   (change: (request: SignedRequest) => Partial<SignedRequest>): Override =>
   (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, ...change(request) }) });
 
-/** Expects the signature over a request with another body. */
+/** Computes the expected signature over another body than that of the request. */
 export const signOtherBody = (change: (body: string) => string | Uint8Array): Override =>
   signOther(({ body }) => ({ body: Buffer.from(change(Buffer.from(body).toString())) }));
 

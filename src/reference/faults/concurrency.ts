@@ -11,9 +11,9 @@ import { fault, faults, overrideByCount, overrideResult, type Override } from ".
 import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 
-/** Turns of the event loop that a slow store takes to write: one or two milliseconds on an idle machine. */
+/** How long a slow store takes to write, in event-loop turns: one or two milliseconds on an idle machine. */
 const slowWriteTurns = 300;
-/** Turns of the event loop by which a write is late. All requests of a burst are admitted or refused before then. */
+/** How late a write takes effect, in event-loop turns. By then, all requests of a burst are admitted or refused. */
 const lateWriteTurns = 2000;
 
 /** Replaces the limiter of the minute. Keeps the standard limiter of the hour. */

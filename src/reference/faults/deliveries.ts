@@ -152,7 +152,7 @@ const deliveredEventFaults = faults("Events / Webhook events", {
   ),
 });
 
-/** Declares a fault for each type: the wildcard `agent.*` does not select this type. */
+/** Declares a fault for each of these event types: the wildcard `agent.*` does not select it. */
 function faultsOfWildcard(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
     const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by(

@@ -33,8 +33,8 @@ function editRateHeader(
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /**
- * Creates a limiter that admits requests by the right count, but reports a wrong count in the headers. Of several
- * requests within `windowTurns` turns of the event loop, the headers count only one.
+ * Creates a limiter whose headers report too low a count. It decides by the right count. But of several requests within
+ * `windowTurns` event-loop turns, the headers count only one.
  */
 function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];

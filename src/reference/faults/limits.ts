@@ -31,7 +31,8 @@ import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
 /**
- * Lets the hour's limit count streams, but never refuse one. `window` creates the limiters of the hour and the minute.
+ * Counts streams against the hour's limit, but never refuses one because of it. `window` creates the limiters of the
+ * hour and the minute.
  */
 const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override =>
   withLast("isLimited", (last) => () => ({
@@ -42,7 +43,7 @@ const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override 
     },
   }));
 
-/** Replaces the limits or lengths of the hour and the minute. Headers still report the tier's numbers. */
+/** Replaces the limits or the lengths of the hour and the minute window. Headers still report the tier's limits. */
 function resizeWindows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
 ): Override {

@@ -99,7 +99,7 @@ const edgeCaseFaults = faults("What the service does 1", {
   ),
 });
 
-/** Takes the key from another header if a request has no `Authorization`. */
+/** Makes the server take the key from another header if a request has no `Authorization`. */
 const readKeyFromHeaders =
   (on: Endpoint, find: (name: string, value: string) => string | undefined): Override =>
   () => ({

@@ -6,14 +6,14 @@ import { signOtherBody } from "./authentication.ts";
 import { countTwice } from "./limits.ts";
 import { withoutVersionIn } from "./other-endpoints.ts";
 
-// Faults that show only in requests that few clients send: a threshold with a fraction, empty lines, a batch of eleven,
-// a stream that resumes after its end, or one that runs into a timeout.
+// The faults of this file show only in requests that few clients send, such as a batch of eleven entries or a stream
+// that resumes after its end.
 
 const bothMissing = "Fields url and events: missing.";
 
 const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
 
-/** Sends no `agent.timeout` event of a stream to webhooks whose list of events `isDeaf` selects. */
+/** Omits the `agent.timeout` events of streams for webhooks whose list of events `isDeaf` accepts. */
 const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Override =>
   withLast("executionEventData", (last) =>
     overrideResult("selectsType")((selects, events, type) => {

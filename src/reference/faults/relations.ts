@@ -87,7 +87,8 @@ const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // A virtual clock stands still during a short stream, so the real duration is 0. The fault reports another one.
+    // A virtual clock stands still during a short stream, so its duration would be 0 in any unit. The fault reports a
+    // duration above 0.
     ...doneData.set("execution_time", reportedSeconds)(base),
     ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),

@@ -41,7 +41,7 @@ export interface Account {
 
 /** A calendar month in UTC. */
 interface CalendarMonth {
-  /** Consecutive months have consecutive numbers. */
+  /** Number of the month. The numbers of consecutive months are consecutive. */
   readonly number: number;
   readonly fromMs: number;
   readonly toMs: number;

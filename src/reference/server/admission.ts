@@ -138,7 +138,7 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
   return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
 }
 
-/** Returns the refusal by the first limit that has no room for the request; `null` if none refuses. */
+/** Returns the refusal by the first limit that has no room for the request; `null` if the request is admitted. */
 function refusalOf(state: ServerState, endpoint: Endpoint, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
   const exhausted = account.exhaustedLimiter(nowMs);

@@ -15,7 +15,7 @@ import { addBodyParser, apiErrorOf, createListener, readQuery, respondToMalforme
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
-/** A request and its response, for a log. `key` is the key's name, never its secret text. */
+/** A request and its response, for a log. `key` is the name of the key, never its text. */
 export interface RequestLine {
   readonly at: string;
   readonly method: string;
@@ -105,7 +105,7 @@ function admit(
   return null;
 }
 
-/** Makes a request fail or wait, if a call of the test control has planned it. Otherwise proceeds at once. */
+/** Makes a request fail or wait if the test control has planned that. Other requests proceed at once. */
 function troubleAsPlanned(
   { state, endpoint, account }: RequestContext,
   request: FastifyRequest,

@@ -61,7 +61,7 @@ function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   return { start: startId, keys: Object.fromEntries(keys) };
 }
 
-/** Greatest number of seconds by which a request may move the clock: ten years, so that instants stay valid dates. */
+/** Maximum number of seconds by which a request may move the clock: ten years, so that times stay valid dates. */
 const maxMoveSeconds = 315_576_000;
 
 /** Adds a route that moves a virtual clock: a `POST` with `{ "seconds": number }`. */
@@ -106,7 +106,7 @@ function changeOf(event: unknown, agentId: string, status: unknown): DeploymentC
   return event === "health_changed" && health !== undefined ? { kind: event, agentId, health } : null;
 }
 
-/** Returns a health status other than the agent's current one. */
+/** Returns a health status that differs from the agent's current one. */
 function otherHealth(agent: Agent | undefined): HealthStatus {
   return agent?.health === "healthy" ? "degraded" : "healthy";
 }

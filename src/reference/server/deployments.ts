@@ -113,7 +113,7 @@ export function hostAgentFile(state: ServerState, file: AgentFile, id: string, r
   if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
-/** Takes an agent out of service. Its webhooks are retired only after they have got the event `deployment.deleted`. */
+/** Takes an agent out of service. Retires its webhooks only after they have got the event `deployment.deleted`. */
 export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);

@@ -15,7 +15,9 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** How long an idle connection stays open. Clients close idle connections earlier. */
+/**
+ * How long an idle connection stays open. It is longer than in usual clients, so that the client closes the connection.
+ */
 const keepAliveMs = 72_000;
 
 /**
@@ -86,7 +88,7 @@ class ThrownApiError extends Error {
 }
 
 /**
- * Parses a JSON body; `undefined` for an empty body.
+ * Parses a JSON body. Returns `undefined` for an empty body.
  *
  * @throws {ThrownApiError} if the body is not JSON
  */

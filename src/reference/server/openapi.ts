@@ -1,8 +1,8 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
 import { rateHeaderOf, rateValues } from "../../spec/headers.ts";
 
-// The schemas of requests validate requests. The schemas of responses are only published: serializing by them would
-// drop fields that a variant or fault adds.
+// Schemas of requests validate the requests. Schemas of responses are only published. Serializing by them would drop
+// fields that a variant or fault adds.
 
 export const jsonMediaType = "application/json";
 
@@ -84,7 +84,7 @@ interface DescribedOperation {
   readonly responses?: Readonly<Record<string, { readonly headers?: Readonly<Record<string, object>> }>>;
 }
 
-/** Marks response headers as required, which the schemas of routes cannot express. */
+/** Marks response headers as required in the OpenAPI document. The schemas of routes cannot express that. */
 const transformObject: SwaggerTransformObject = (document) => {
   if (!("openapiObject" in document)) return document.swaggerObject;
   const paths: Readonly<Record<string, unknown>> = document.openapiObject.paths ?? {};

@@ -54,7 +54,7 @@ export interface ServerSetup extends Pick<
   "clock" | "behaviour" | "ring" | "outbox" | "controlToken" | "controlHosts"
 > {
   readonly tiers: TierTable;
-  /** Storage for alerts. */
+  /** Store for the alerts. */
   readonly records: RecordStore;
   /** Addresses and CIDRs of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];

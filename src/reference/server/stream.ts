@@ -35,7 +35,8 @@ export async function handleStream(
   response.writeHead(head.status, rawHeaders(responseHeaders(context, head, own)));
   context.onResponseEvent("head", head);
   const chunks = chunkWriter(response);
-  // `runSteps` yields only where the stream must wait: an `await` after each event costs more than the event.
+  // `runSteps` yields a promise only when the stream must wait. An `await` after each event would cost more than the
+  // event.
   for (const wait of runSteps({ context, response, chunks }, steps)) await wait;
   const hasLeft = context.client.isDisconnected();
   if (hasLeft) events.disconnected();
@@ -187,7 +188,7 @@ export function chunkWriter(response: ServerResponse): ChunkWriter {
     },
     write: (bytes) => {
       isOpen = true;
-      // An empty chunk would end the body.
+      // An empty chunk is not written, because it would end the body.
       return bytes.length > 0 && !response.write(isChunked ? frameChunk(bytes) : bytes);
     },
     end: () => {

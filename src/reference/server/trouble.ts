@@ -20,7 +20,9 @@ export interface PlannedTrouble {
 export interface Trouble {
   /** Replaces the current plan. */
   plan(planned: PlannedTrouble): void;
-  /** Counts a request against the plan. Returns the trouble that the request meets, or `null`. */
+  /**
+   * Counts a request against the plan. Returns the planned trouble if the request must fail or wait; otherwise `null`.
+   */
   take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
 }
 

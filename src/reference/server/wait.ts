@@ -9,7 +9,7 @@ export interface DisconnectSignal {
 }
 
 export function disconnectSignal(): DisconnectSignal {
-  // Few responses have a listener, so the set is created only when needed.
+  // Creates the set only when needed, because few responses have a listener.
   let listeners: Set<() => void> | null = null;
   let isGone = false;
   return {

@@ -65,8 +65,8 @@ const alert = objectSchema({
 });
 
 /**
- * Schemas of the routes of webhooks and alerts. They only describe the request bodies: functions of `Behaviour`
- * validate these.
+ * Schemas for the routes of webhooks and alerts. Request bodies are only described here; functions of `Behaviour`
+ * validate them.
  */
 export const webhookSchemas = {
   createWebhook: {

@@ -27,7 +27,7 @@ export interface GuardOptions {
    * of all network interfaces.
    */
   readonly machineAddresses?: readonly string[];
-  /** Resolves host names. Default: the system's resolver. */
+  /** The resolver of host names. Default: the system's. */
   readonly resolve?: Resolver;
 }
 
@@ -138,7 +138,7 @@ const prefixes = {
   compatible: "0:0:0:0:0:0",
   /** Prefix of IPv4-translated addresses. Source: RFC 2765, section 2.1. */
   translated: "0:0:0:0:ffff:0",
-  /** Addresses of NAT64 (IPv6 clients of IPv4 servers). Source: RFC 6052, section 2.1. */
+  /** Prefix of NAT64 addresses, by which IPv6 clients reach IPv4 servers. Source: RFC 6052, section 2.1. */
   nat64: "64:ff9b:0:0:0:0",
 };
 

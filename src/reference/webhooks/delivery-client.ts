@@ -12,9 +12,12 @@ export interface DeliveryRequest {
   /** Local IP address to send from; `null` for the system's choice. */
   readonly localAddress: string | null;
   readonly framing: "length" | "chunked";
-  /** Milliseconds on the server's clock until the head of the response must have arrived; `Infinity` for no limit. */
+  /**
+   * Milliseconds until the response's status and headers must have arrived, on the server's clock; `Infinity` for no
+   * limit.
+   */
   readonly timeoutMs: number;
-  /** Whether the delivery succeeds only if the whole body of the response has arrived. */
+  /** Whether the delivery succeeds only if the whole response body has arrived. */
   readonly awaitsBody: boolean;
   /** Whether the client follows one redirect, with a GET. */
   readonly followsRedirects: boolean;
@@ -60,7 +63,7 @@ export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClien
   };
 }
 
-/** Opens the connections from one address of this machine. */
+/** Creates the undici agent whose connections start at one local IP address. */
 const openAgent = (guard: AddressGuard, localAddress: string | null): Agent =>
   new Agent({
     connect: { lookup: guard.lookup, timeout: connectTimeoutMs },

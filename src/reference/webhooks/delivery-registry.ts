@@ -89,7 +89,7 @@ export function deliveryRegistry(
 /** The deliveries that the registry keeps, by their numbers. */
 interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Replaces a delivery by its later state. An ended delivery may be dropped. */
+  /** Replaces a delivery by its new state. Drops old deliveries that have ended, if there are too many. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];

@@ -27,7 +27,7 @@ const tables = `
 `;
 
 /**
- * Keeps the state in `conformance.sqlite` in a folder, which is created if missing.
+ * Keeps the state in `conformance.sqlite` in a folder. Creates the folder if missing.
  *
  * @throws {DataFolderProblem} if the folder cannot keep the state
  */
@@ -51,7 +51,7 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   const database = new Database(file);
   // Only the owner may read the file, because it contains secrets of webhooks.
   chmodSync(file, 0o600);
-  // The lock lets only one server use a folder. A server that is killed leaves no lock. It loses no writes either,
+  // The lock makes sure that only one server uses a folder. A killed server leaves no lock. It loses no writes either,
   // because the operating system already has them.
   database.exec(
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
@@ -65,7 +65,7 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   return database;
 }
 
-/** Loads SQLite when it is needed, without the warning that some versions of Node print. */
+/** Loads Node's SQLite on first use. Suppresses the warning that some versions of Node print then. */
 function sqlite(): typeof Sqlite {
   const own = Object.getOwnPropertyDescriptor(process, "emitWarning");
   process.emitWarning = () => {};

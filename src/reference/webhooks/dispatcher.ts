@@ -126,7 +126,7 @@ export interface DeliveryQueues {
   add(queue: string, job: () => Promise<void>): void;
   /** Resolves when every job for which its queue has room has started. */
   allStarted(): Promise<void>;
-  /** Drops the waiting jobs. */
+  /** Drops the jobs that have not started. */
   close(): void;
 }
 

@@ -53,7 +53,7 @@ export interface Outbox {
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;
-  /** Storage for the state. Deliveries in the store that are overdue are sent at once. */
+  /** The store for webhooks and deliveries. Stored deliveries that are overdue are sent at once. */
   readonly store: Store;
   readonly guard: AddressGuard;
   readonly receivers: ReceiverLocation;

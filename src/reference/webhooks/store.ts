@@ -1,6 +1,6 @@
 import type { WebhookEvent } from "../../spec/events.ts";
 
-/** Owner of the webhooks from agent configuration files, which belong to no key. */
+/** Owner of webhooks that come from agent configuration files. No key owns them. */
 export const fileOwner = "file";
 
 /**
@@ -13,7 +13,7 @@ export interface NewWebhook {
   readonly events: readonly string[];
   /** The only agent whose events the webhook gets; `null` for all agents. */
   readonly agentId: string | null;
-  /** Secret that signs deliveries; `null` for no signature. */
+  /** Secret that signs the deliveries; `null` to leave them unsigned. */
   readonly secret: string | null;
   /** Headers that each delivery to the webhook has in addition. */
   readonly headers: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export interface DeliveryAttempt {
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** The delivery of an event to a webhook. */
+/** A delivery of an event to a webhook, as the server lists it. */
 export interface DeliveryRecord {
   readonly id: string;
   readonly webhookId: string;
@@ -69,9 +69,9 @@ export interface WebhookMetrics {
   readonly totalDeliveries: number;
   readonly successful: number;
   readonly failed: number;
-  /** Mean time of all responses; `null` before the first. */
+  /** Mean response time of the receiver, in milliseconds; `null` before the first response. */
   readonly averageResponseMs: number | null;
-  /** When the last attempt began; `null` before the first. */
+  /** When the last attempt began, in Unix milliseconds; `null` before the first attempt. */
   readonly lastDeliveryMs: number | null;
 }
 
@@ -84,7 +84,7 @@ export interface DeliveryDestination {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The content of a delivery. */
+/** The message that a delivery sends. */
 export type DeliveryMessage =
   | {
       readonly kind: "event";
@@ -107,7 +107,7 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** When the next attempt is due; `null` for none. Unchanged until that attempt has ended. */
+  /** When the next attempt is due; `null` if there is none. Does not change while that attempt is under way. */
   readonly nextAttemptMs: number | null;
 }
 

@@ -28,7 +28,7 @@ export const wrongReaction = (
   ...replace: readonly (readonly [before: string, after: string])[]
 ): ClientChange => ({ name, breaks, needsTrouble: true, replace });
 
-/** Makes a client that is unusual but legal. */
+/** Makes a client that behaves unusually, but legally. */
 export const legalClient = (
   name: string,
   ...replace: readonly (readonly [before: string, after: string])[]

@@ -6,7 +6,7 @@ const ownHeaders = '...headersOf("GET", "/v1/usage", "", "application/json")';
 const plainHeaders = 'Authorization: `Bearer ${key}`, Accept: "application/json"';
 const jsonHeaders = `${plainHeaders}, "Content-Type": "application/json"`;
 
-/** Makes a client that sends one more request before all others, and ignores the response. */
+/** Makes a client that sends an additional request before all others, and ignores the response. */
 const extraRequest = (name: string, breaks: ClauseId, path: string, options: string): ClientChange =>
   wrongRequest(name, breaks, start, `await fetch(\`\${baseUrl}${path}\`, { ${options} });\n${start}`);
 

@@ -20,11 +20,11 @@ export interface LoadFaultPlan {
   readonly tier: TierName;
   /** Names of the clauses that the load must find broken, or of other requirements such as `load/slow-refusals`. */
   readonly finds: readonly string[];
-  /** Clauses that the load may find broken as well. */
+  /** Clauses that the load may find broken in addition. */
   readonly mayFind?: readonly string[];
 }
 
-/** Every fault that only a load run detects, each with its scenario. */
+/** The faults that only a load run detects, each with the scenario that must detect it. */
 export const loadFaultPlans: readonly LoadFaultPlan[] = [
   { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
   { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },
@@ -230,7 +230,7 @@ async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void>
   if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** How long a load waits for deliveries. A short wait is enough, because the fault loses deliveries for good. */
+/** How long a load waits for deliveries. The wait is short, because deliveries that the fault loses never arrive. */
 const deliveryWaitMs = 4000;
 
 function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {

@@ -53,7 +53,7 @@ export const editWhere =
   (exchange) =>
     isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
 
-/** Edits the body of a response if it is JSON. */
+/** Edits the body of a response. Leaves bodies that are not JSON unchanged. */
 export const editBody = (edit: EditJson): Edit =>
   editResponse((exchange) => {
     const value = bodyJson(exchange);

@@ -91,7 +91,7 @@ export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[
     );
   });
 
-/** The evidence of all probes after a replacement, and the names of the probes whose evidence it changed. */
+/** The evidence of all probes after a mutant has replaced parts, and the names of the probes with changed evidence. */
 interface MutatedEvidence {
   readonly results: ProbeResults;
   readonly probes: ReadonlySet<string>;
@@ -105,7 +105,10 @@ function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replac
   return { results, probes };
 }
 
-/** Judges changed evidence by the checks that `isMeant` accepts. Returns the judgements that have changed. */
+/**
+ * Judges changed evidence by the checks that `isMeant` accepts. Returns the judgements that differ from those of the
+ * clean run.
+ */
 const changedJudgements = (
   { outcomes }: JudgedCleanRun,
   { results, probes }: MutatedEvidence,

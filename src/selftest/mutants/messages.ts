@@ -18,7 +18,7 @@ import type { MutationSite } from "./mutation-sites.ts";
 
 /** A JSON value in the evidence that a table of fields describes, and a function that replaces the value. */
 export interface MutableMessage {
-  /** Name of the message in reports. */
+  /** Name of the message's kind in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
@@ -66,7 +66,8 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // If the document does not show the fields of an endpoint, its response may look like the envelope by chance.
+  // Recognizes the envelope only at endpoints whose fields the document shows. At others, a response may resemble it by
+  // chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))

@@ -16,15 +16,17 @@ export interface CleanRun {
   readonly paths: ConfiguredPaths;
 }
 
-/** The exchanges and deliveries to put in place of others, by id; `null` removes a delivery. */
+/** New exchanges and deliveries, by the ids of those that they replace. `null` removes a delivery. */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
 }
 
-/** A change of the evidence of a clean run, as if the server had behaved differently. */
+/** A change of the evidence of a clean run. With it, the evidence looks as if the server had behaved differently. */
 export interface Mutant {
-  /** `illegal`: the change breaks the document, and a clause must turn red. `legal`: no outcome may change. */
+  /**
+   * `illegal`: the document forbids the changed behaviour, so a clause must turn red. `legal`: no outcome may change.
+   */
   readonly kind: "illegal" | "legal";
   /** Name of the kind of change, such as "a required field is left out". */
   readonly operator: string;

@@ -85,7 +85,7 @@ function traitOf(
   return endpoint === "list" && isOutsidePages(url, answer.body) ? "outside the pages" : null;
 }
 
-/** Whether a request asks for an empty page of the list, or for a page after the last one. */
+/** Whether a request for the list asks for a page that has no agents: with a limit of 0, or after the last page. */
 function isOutsidePages(url: string, body: AnsweredExchange["answer"]["body"]): boolean {
   const { searchParams } = new URL(url);
   const [, pages] = /"pages":\s*(\d+)/.exec(body.kind === "text" ? body.text : "") ?? [];

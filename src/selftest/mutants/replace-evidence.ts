@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** The names of the probes whose evidence contains an exchange, a delivery or a sample, by its id. */
+/** For each exchange, delivery and sample, by its id: the names of the probes whose evidence contains it. */
 export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {

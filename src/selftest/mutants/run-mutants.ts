@@ -97,7 +97,7 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
 /** A correct server of the mutation tests: the reference server, possibly with variants. */
 export interface CleanServer {
   readonly name: string;
-  /** Variants of the reference server to apply. */
+  /** Names of the variants that the reference server has. */
   readonly variants: readonly string[];
   /**
    * Whether to try a mutant. A server with variants tries only mutants that differ from those of the server without

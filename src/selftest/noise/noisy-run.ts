@@ -35,7 +35,7 @@ export const noises: readonly Noise[] = [
   { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, maxLoopBlockMs: 50, busyMs: 50 },
 ];
 
-/** A correct server as a target. */
+/** A correct server, as the target of a run. */
 export interface CorrectServer {
   readonly target: Target;
   /** Advisory clauses that cause notes in the server's report. A note is no false alarm. */
@@ -99,7 +99,7 @@ const hog = `
   setInterval(() => { for (const end = Date.now() + workerData.workMs; Date.now() < end;); }, workerData.everyMs);
 `;
 
-/** Starts one thread for each core that computes for `workMs` out of each `everyMs`. */
+/** Starts one thread per core that is busy for `workMs` in every `everyMs`. */
 export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
   const hogs = Array.from({ length: availableParallelism() }, () => {
     return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });

@@ -12,7 +12,10 @@ export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
  */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/** The values of a dimension that a condition may have. `none` means that the dimension does not apply. */
+/**
+ * The values of a dimension that a condition may have. Leaves out `none`, which means that the dimension does not
+ * apply.
+ */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
@@ -80,7 +83,7 @@ const isAllowed = (values: DimensionValues): boolean =>
     return !Object.entries(when).every(has) || Object.entries(only).every((rule) => isOpen(rule) || has(rule));
   });
 
-/** Kinds of keys that must get 401. Only for an agent that does not exist may a server answer 404 instead. */
+/** Kinds of keys that must get 401. At an agent that does not exist, 404 is allowed as well. */
 export const keysWith401 = [
   "missing",
   "wrong",
@@ -116,7 +119,7 @@ const isPost = (endpoint: string | undefined): boolean =>
 
 export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.key.refused.some((each) => each === key);
 
-/** The response that the document prescribes for a request. `open`: it prescribes none, or allows several. */
+/** The response that the document prescribes for a request. `open`: the document prescribes none, or allows several. */
 export type PrescribedResponse = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
@@ -148,7 +151,7 @@ export function prescribedResponse(
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  // The document prescribes no response to a query of another type, to a page past the end, or after the month's tokens
+  // The document prescribes no response to a query of a wrong type, to a page past the end, or after the month's tokens
   // are used up.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
   if (isMalformed && isCreating(endpoint)) return refusals.length > 1 ? "open" : "400";

@@ -17,7 +17,7 @@ import { requestMutations } from "./mutations/requests.ts";
 import { statusMutations } from "./mutations/statuses.ts";
 import { streamMutations } from "./mutations/streams.ts";
 
-/** A server that behaves differently whenever a request meets a condition. */
+/** A server that misbehaves in one way whenever a request meets a condition. */
 export interface WireMutant {
   /** Number of the mutant, from 1. It determines the mutant, together with the seed. */
   readonly number: number;
@@ -50,7 +50,7 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 
 /** The fraction of mutants that are legal. */
 const legalShare = 0.25;
-/** The share of conditions with an extra property or a number rule. */
+/** The fraction of conditions that have an extra property or a number rule. */
 const extraPropertyShare = 1 / 3;
 
 /** Among mutants that have an extra property or a number rule, the fraction that have a number rule. */
@@ -102,7 +102,7 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
   return item;
 };
 
-/** The numbers of values that a condition may have. A number that is listed more often is drawn more often. */
+/** Numbers of values that a condition may have. A number that occurs more often in the list is drawn more often. */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
 /** Returns the values that a mutation requires. They include the endpoint if the mutation applies to only one. */

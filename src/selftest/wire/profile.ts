@@ -23,7 +23,7 @@ export interface Profile {
 
 export interface ProfiledRequest {
   readonly traits: RequestTraits;
-  /** The probe that sent the request, by the name that `instanceOf` gives it; `null` for the discovery. */
+  /** The probe that sent the request, by the name that `instanceOf` gives it; `null` for a request of discovery. */
   readonly instance: string | null;
 }
 

@@ -91,7 +91,7 @@ export async function startWireProxy(
   };
 }
 
-/** Returns an enterprise key, which a run hardly uses up; if there is none, any key. */
+/** Returns an enterprise key, because a run hardly uses its limits up. If the target has none, returns any key. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";

@@ -27,7 +27,7 @@ export interface TraitReader {
 
 /** A request whose response has not arrived yet. */
 export interface PendingRequest {
-  /** Called when the response head has arrived. Returns the properties of the request. */
+  /** Must be called when the response's status and headers have arrived. Returns the properties of the request. */
   readonly answered: (head: WireHead) => RequestTraits;
   /** Must be called when the request has ended. */
   readonly end: () => void;
@@ -35,7 +35,7 @@ export interface PendingRequest {
 
 /** How a key has been used, according to the requests through the proxy. */
 interface KeyUse {
-  /** Number of responses so far. */
+  /** Number of responses to the key so far. */
   count: number;
   open: number;
   /** Value of the header `X-RateLimit-Reset` in the latest response. */
@@ -99,7 +99,7 @@ function traitsOf(
   };
 }
 
-/** A minute, plus a second for rounding, because headers are in whole seconds. */
+/** A minute, plus one second because headers show whole seconds. */
 const minuteSeconds = 61;
 
 /**
@@ -256,7 +256,7 @@ function pageOf(query: URLSearchParams): DimensionValues {
   const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));
   const number = ["first", "second", "third"][Number(page) - 1];
   const end = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : undefined;
-  // A page past the end is only called `beyond`, whatever its number.
+  // A page after the last one is only named `beyond`, without its number.
   const names = end === "beyond" ? ["beyond"] : [number ?? [], end ?? []].flat();
   return { page: names, limit };
 }

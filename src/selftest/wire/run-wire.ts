@@ -6,7 +6,7 @@ import { drawMutant } from "./mutant.ts";
 import { type Profile, takeProfile } from "./profile.ts";
 import type { WireTrial } from "./trial.ts";
 
-/** The data with which a worker starts. */
+/** The data that each worker thread gets when it starts. */
 export interface WorkerData {
   readonly seed: number;
   readonly profile: Profile;

@@ -3,7 +3,7 @@ import { suites } from "../../suites/all.ts";
 import { probeNameOf, type Profile, selectInstances } from "./profile.ts";
 import type { Probe } from "../../run/probe.ts";
 
-/** A selection of checks. Selections with the same name are equal. */
+/** A selection of checks. Two selections with the same name are equal. */
 export interface CheckSelection {
   readonly name: string;
   readonly suites: readonly Suite[];
@@ -58,7 +58,7 @@ export const selectAlmostAll = (instances: readonly string[]): CheckSelection =>
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
 });
 
-/** All checks with all their probes, as in a vendor's run. */
+/** All checks with all their probes, as in a run against a vendor's server. */
 const allChecks: CheckSelection = { name: "everything", suites };
 
 /**

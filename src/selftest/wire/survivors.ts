@@ -71,7 +71,7 @@ const wireSurvivors: readonly Survivor[] = [
   },
 ];
 
-/** Renders the survivors as a Markdown table for docs/trust.md. */
+/** Renders the known survivors as a Markdown table for docs/trust.md. */
 export const wireSurvivorsTable = (): string =>
   [
     "| mutation | condition | why it may survive |",
@@ -85,7 +85,7 @@ export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTri
     (row) => globOf(row.mutation)(mutation.description) && globOf(row.condition)(describeCondition(condition)),
   )?.reason ?? null;
 
-/** The mutants of one class, and how many of them had each result. */
+/** The number of mutants of one class, and how many of them had each result. */
 export interface ClassRow {
   readonly name: string;
   readonly killed: number;

@@ -24,7 +24,7 @@ export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" 
 export interface WireTrial {
   readonly mutant: WireMutant;
   readonly status: WireMutantStatus;
-  /** Number of responses that were changed, in all runs of the trial. */
+  /** Number of changed responses, in all runs of the trial. */
   readonly changed: number;
   /** Texts of the failed checks. If the trial could not be run, the reason. */
   readonly said: readonly string[];
@@ -38,7 +38,7 @@ interface RunOutcome {
   readonly changed: number;
   /** The failed checks of must clauses: the text of each failure, by check. */
   readonly musts: ReadonlyMap<string, string>;
-  /** Texts of the failed checks of should clauses, by check. */
+  /** The failed checks of should clauses: the text of each failure, by check. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
@@ -70,7 +70,7 @@ export function mutantTester(profile: Profile): MutantTester {
 type TriedMutant = Omit<WireTrial, "mutant" | "ms">;
 type BaselineOf = (part: CheckSelection) => Promise<RunOutcome>;
 
-/** Runs a few probes first, then more, until a clause turns red. */
+/** Tries an illegal mutant. Runs a few probes first, then more, until a clause turns red. */
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   let [changed, runs] = [0, 0];

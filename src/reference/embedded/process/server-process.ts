@@ -16,7 +16,7 @@ export interface ReferenceProcess extends StartedServer {
   readonly issueKey: (tier: TierName) => Promise<NewKey>;
   /**
    * Sets the speed of the server's clock, as a multiple of the speed of the machine's clock. Timers that are already
-   * set keep their time.
+   * set keep their real duration.
    */
   readonly setSpeed: (speed: number) => Promise<void>;
   /** Moves the server's clock to the beginning of the next hour, so that no window ends during the next measurement. */

@@ -150,7 +150,7 @@ const withRequestOf = (delivery: Delivery, { request, computedSignature }: Deliv
   computedSignature,
 });
 
-/** Returns two deliveries for each pair of event types: the first of each type that the same address received. */
+/** Returns, for each pair of event types, one delivery of each type to the same address: the first ones. */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(

@@ -62,7 +62,10 @@ function changesOf(
   ];
 }
 
-/** Seconds by which a duration must exceed the request's. A check cannot tell a smaller excess from a slow server. */
+/**
+ * Seconds by which the mutant's duration must exceed the request's. A check cannot tell a smaller difference from a
+ * slow server.
+ */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {
@@ -183,7 +186,7 @@ const conditionallyRequired: readonly ConditionalField[] = [
   },
 ];
 
-/** Returns the clause that requires an optional field of this object; `null` if no clause does. */
+/** Returns the clause that requires an optional field in this object; `null` if no clause requires it. */
 export const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
   conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 

@@ -73,7 +73,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
         ]),
     ...Object.entries(otherTypes[type]).map(([what, value]) => change("wrong type", `${what} for ${type}`, value)),
     ...(oneOf === null ? [] : [change("another value", "a value that is not of the list", "unheard-of")]),
-    // A wait in milliseconds is not always a breach, because a server may ask for a longer wait than needed.
+    // A `retry_after` in milliseconds is not always a breach, because a server may ask for a longer wait than needed.
     ...(unit === "seconds" && !path.endsWith("retry_after")
       ? [
           {
@@ -103,7 +103,7 @@ export const withJsonBody = (response: WireResponse, value: unknown, style: Json
   body: Buffer.from(jsonText(value, style)),
 });
 
-/** Returns the paths at which the fields of a table may begin: at the top, or within an envelope. */
+/** Returns the paths at which the fields of a table may begin: at the top of the body, or within an envelope. */
 function rootsOf(body: unknown): readonly JsonPath[] {
   const isEnvelope = isObject(body) && body["status"] === "success" && isObject(body["data"]);
   return isEnvelope ? [["data", "result"], ["data"], []] : [[]];

@@ -27,7 +27,10 @@ const changeEvents =
 const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
   !earlier.some(({ name }) => name === event.name);
 
-/** Agents of the reference server whose streams fail before the first chunk, and those whose streams have no `done`. */
+/**
+ * The agents of the reference server whose streams have no event of this name: they fail before a chunk, or before
+ * `done`.
+ */
 const agentsWithout = {
   chunk: ["failing", "unhealthy", "overloaded", "timingOut"],
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],

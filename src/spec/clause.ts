@@ -38,7 +38,7 @@ export interface Clause {
   readonly since: RequirementSet;
   /** The statement, in our own words. */
   readonly says: string;
-  /** Behaviours that the words allow, by name. A target must follow one of them throughout. */
+  /** Behaviours that the document's words allow, by name. A target must follow one of them throughout. */
   readonly readings?: Readonly<Record<string, string>>;
   /** Why no request can show whether a target follows the clause. */
   readonly untestable?: string;

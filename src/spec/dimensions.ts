@@ -87,7 +87,9 @@ export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][numb
 /** State of a key one of whose limits the run has used up. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
-/** A rule: a request with a listed value in each dimension of `when` must have one in each dimension of `only`. */
+/**
+ * A rule about combinations of values: a request that has the values in `when` must have one of the values in `only`.
+ */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
   readonly only: { readonly [D in Dimension]?: readonly ValueOf<D>[] };

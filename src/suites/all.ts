@@ -167,7 +167,6 @@ export const suites: readonly Suite[] = [
   limits,
 ].map((suite) => withWidened(addCompanionProbes(addRelations(suite))));
 
-/** The suites of each party. */
 const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
   server: suites,
   client: [clientCalls],

@@ -4,7 +4,7 @@ import type { ClauseId } from "../clauses.ts";
 export interface Derivation {
   /** The headings or numbered items from whose sentences the clause follows. */
   readonly from: readonly [string, ...string[]];
-  /** How the clause follows from these places, in one sentence. */
+  /** How the clause follows from the places in `from`, in one sentence. */
   readonly because: string;
 }
 

@@ -119,7 +119,7 @@ async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): 
 
 /** Returns the key on which a threshold is crossed with the fewest waits, then with the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // Without a test clock, no key counts as in use: the result must be the key that the probe declares in `keys`.
+  // Without a test clock, treats every key as unused, so that the result is the key that the probe declares in `keys`.
   const isInUse = (key: TargetKey): boolean =>
     time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
   return keysByCost(target, isInUse)[0] ?? client.key;

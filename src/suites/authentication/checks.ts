@@ -35,7 +35,7 @@ type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
  * invalid key proves nothing.
  */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Options of a check: extra probes that send a valid key to every endpoint that the target has. */
+/** Options for a check that compares with valid keys: probes that send a valid key to every endpoint of the target. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -116,7 +116,7 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
     : unproven("no request with the key in the other letter case got a conclusive response");
 }
 
-/** Returns `unproven` if a required endpoint, or one with a request, has not rejected an invalid key, else `null`. */
+/** Returns `unproven` if some required or requested endpoint has not rejected an invalid key, else `null`. */
 function unprovenOnSomeEndpoint(
   requests: readonly KeyRequest[],
   correct: readonly KeyRequest[],

@@ -104,7 +104,7 @@ export const unauthenticatedSent = probe(
     const missing = await sendToEndpoints(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // Not with few requests: `allWrong` then tests a wrong key together with a wrong body.
+    // With few requests, sends no such request: `allWrong` then tests a wrong key together with a wrong body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null

@@ -93,7 +93,7 @@ const mistakes = {
 /** Requests with a wrong signature or none, and the controls to compare with. */
 export interface SignedBadly {
   readonly control: Exchange;
-  /** Requests by what is wrong with their signature. */
+  /** Requests with a wrong signature, by what is wrong with it. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** A request without a signature, with a key that must sign; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
@@ -174,7 +174,7 @@ type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
 /**
  * Returns the target's time in Unix seconds. Takes it from an earlier response, because the target's clock may differ
- * from ours.
+ * from the harness's clock.
  */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, takes the latest response: a restarted server may have set its test clock back.

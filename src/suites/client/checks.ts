@@ -59,7 +59,7 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   const groups = equalRequestsIn(evidence).filter(hasFailure("5xx"));
   if (groups.length === 0) return unproven("the client got no 5xx response");
   if (groups.some(({ repeats }) => repeats > 0)) return holds();
-  // A client that was interrupted may have been waiting for its retry.
+  // Leaves out runs in which the client was interrupted: it may have been waiting before its retry.
   const whole = groups.filter(({ run }) => run.end.kind !== "interrupted");
   if (whole.length === 0) return unproven("the run was interrupted before the client could send the request again");
   const failed = whole.flatMap(({ calls }) => calls.filter((call) => failureOf(call)?.kind === "5xx"));

@@ -50,8 +50,8 @@ export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
   /**
-   * Number of such requests that the client sends on purpose in a run without trouble, at least 1. Further ones are
-   * retries.
+   * Number of equal requests that the client sends on purpose, as in a run without trouble; at least 1. Further ones
+   * are retries.
    */
   readonly planned: number;
   readonly repeats: number;

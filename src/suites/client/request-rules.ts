@@ -67,7 +67,10 @@ const problemOfAlert = problemOfCreation(alertFields);
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /** Default: a violation is a note, unless the run is strict, because the client may test how a server answers. */
+  /**
+   * Whether a violation is always a breach. Default: only in a strict run, else a note, because the client may test how
+   * a server answers.
+   */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;

@@ -18,7 +18,10 @@ const minLaterCalls = 3;
 const isConcurrent = ({ calls }: JudgedRun): boolean =>
   calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endMsOf(call)));
 
-/** Judges that the client closes streams that stay open after their last event before it goes on. */
+/**
+ * Judges that the client closes a stream that stays open after its last event. It must do so before it sends further
+ * requests.
+ */
 function judgeStreamsClosed({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
   const held = troubled.runs.flatMap((run) =>
     run.calls.filter(({ trouble }) => trouble === "stream-open").map((call) => ({ run, call })),

@@ -36,9 +36,9 @@ export interface PairCounts {
   readonly total: number;
   /** Pairs that the run could not cover because of the target, the selected clauses or the run's bounds. */
   readonly cut: readonly CutPairs[];
-  /** Absent in the evidence of earlier versions. */
+  /** Counts of triples of values. Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
-  /** Absent in the evidence of earlier versions. */
+  /** Bitmap of the covered pairs. Absent in the evidence of earlier versions. */
   readonly seen?: PairBitmap;
 }
 
@@ -51,16 +51,16 @@ interface SentRows {
   /** Names of the pairs of values that some answered request has. */
   readonly covered: ReadonlySet<string>;
   /**
-   * Generated rows without a response, and the missing requirement of each. `null` if the reason is neither the target
-   * nor a bound of the run.
+   * Generated requests without a response, each with what was missing. `null` if neither the target nor a bound of the
+   * run is the reason.
    */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
 /**
- * The missing requirement of a pair whose request got no response. A legal server may lose a request, or answer too
- * late.
+ * Reported as missing for a pair of values whose request got no response. A legal server may lose a request, or answer
+ * too late.
  */
 export const noResponseNeed = "a response to each request";
 
@@ -128,7 +128,9 @@ interface Triple extends Row {
 const nameOfTriple = ({ endpoint, key, state }: Row): string => `${endpoint} ${key} ${state}`;
 const isDocumented = ({ method }: Row): boolean => method === "documented";
 
-/** All possible triples. Keys that the target rejects are left out, because they have no state. */
+/**
+ * All possible triples of endpoint, kind of key and state of the key. Rejected keys have no state, and so no triples.
+ */
 const allTriples = once((): readonly Triple[] => {
   const pairs = new Set(allPairs());
   const refused: readonly string[] = dimensions.key.refused;
@@ -180,8 +182,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // If several rows have a missing pair, the last one gives the reason. Rows that a setting would enable come last,
-  // because they tell the user what to do.
+  // If several generated requests have the same missing pair, the last one gives the reason. Requests that a setting
+  // would enable come last, because they tell the user what to do.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -191,8 +193,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
 }
 
 /**
- * Returns the rows that a probe sends while a limit is used up. Without a test clock, only probes of the minute's limit
- * send any.
+ * Returns the generated requests that a probe sends while a limit is used up. Without a test clock, only probes of the
+ * minute's limit send any.
  */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];

@@ -33,14 +33,16 @@ interface ChoiceOptions {
   readonly target: Target;
   readonly reach: CoverageReach;
   readonly covered: ReadonlySet<string>;
-  /** The rows of earlier requests. A triple that they contain is not new. */
+  /** The generated values of earlier requests. Triples of values that they contain are covered already. */
   readonly known: readonly Row[];
   readonly seed: number;
 }
 
 interface ChosenRows {
   readonly all: readonly Row[];
-  /** The chosen rows in the order of sending: first those that cover pairs, then those that cover triples. */
+  /**
+   * The chosen generated requests, in the order of sending: first those for pairs of values, then those for triples.
+   */
   readonly sent: readonly Row[];
 }
 
@@ -53,8 +55,8 @@ interface SendingTime {
 const certainShare = 0.5;
 
 /**
- * Sorts rows by key, so that the headers show what each request costs. If not all rows fit into the time, those that
- * add the most pairs come first.
+ * Sorts generated requests by key, so that the headers of consecutive requests show what each costs. If not all
+ * requests fit into the time, those that add the most pairs of values come first.
  */
 export function inSendingOrder(
   rows: readonly Row[],

@@ -102,8 +102,8 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     .toSorted((one, other) => other.pairs - one.pairs);
 
 /**
- * Returns what a run needs to cover a pair: what its first impossible value needs. Otherwise a run that writes, or
- * another target file.
+ * Returns what a run needs to cover a pair of values: what the first impossible value needs. If each value is possible,
+ * a run that may write, or another target file.
  */
 function needOfPair(
   pair: string,
@@ -139,8 +139,8 @@ export const plainFields = {
 } as const satisfies Row;
 
 /**
- * Returns rows that are sent even if earlier requests cover every pair. Some checks need them, and they cover some
- * triples.
+ * Returns generated requests that are sent even if earlier requests cover every pair of values. Some checks need them,
+ * and they cover some triples.
  */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);

@@ -43,7 +43,7 @@ export interface PairCoverage extends PairCounts {
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** Absent in the evidence of earlier versions. */
+  /** Seed of the generated requests. Absent in the evidence of earlier versions. */
   readonly seed?: number;
 }
 
@@ -61,7 +61,7 @@ const maxAgentMs = 60_000;
  * long loses its evidence.
  */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
-/** The missing requirement of pairs that the run left out because earlier requests took all the time. */
+/** Reported as missing for pairs of values that were left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
 /** Sends generated requests at the end of a run, so that every possible pair of values occurs in some request. */

@@ -52,7 +52,7 @@ export const validKeyKinds = (target: Target): string[] => {
 };
 
 /**
- * Returns a key for requests with the key in the URL, which may end in logs: the main key on loopback, elsewhere a
+ * Returns a key for requests with the key in the URL, which may end up in logs: the main key on loopback, elsewhere a
  * disposable key.
  */
 export const keyForUrl = (target: Target): TargetKey | null =>

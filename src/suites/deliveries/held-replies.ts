@@ -6,7 +6,8 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// While the receiver withholds a reply, a sender that makes one delivery at a time sends nothing.
+// This file deals with senders that make one delivery at a time. While the receiver withholds a reply, such a sender
+// sends nothing else.
 
 /**
  * Sends the withheld reply `ms` after the arrival of the first delivery, by the target's clock. First waits until the
@@ -25,7 +26,8 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advanceClock(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // An advance may reach the sender's timeout. The sender's disconnect then takes a little real time to arrive.
+  // The advance may have triggered the sender's timeout. The sender's disconnect then takes a little real time to
+  // arrive.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -57,7 +59,10 @@ export async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/** Maximum real time of an advance before the reply. Some targets end an advance only when deliveries have replies. */
+/**
+ * Maximum real time to wait for an advance before the withheld reply is sent. Some targets end an advance only when all
+ * deliveries have replies.
+ */
 const blockedAdvanceMs = 500;
 
 /**

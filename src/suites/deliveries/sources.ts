@@ -18,7 +18,10 @@ interface Source {
   readonly published: string;
 }
 
-/** Returns the last address in a header, which a proxy saw itself; the others may be the sender's claim. */
+/**
+ * Returns the last address in a header, which the nearest proxy itself saw. A sender can invent the addresses before
+ * it.
+ */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
   const [, bracketed, plain] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(last) ?? [];
@@ -34,7 +37,7 @@ function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }
 
-/** Returns the sources of all deliveries that show one. Empty if the target file lists no addresses. */
+/** Returns the source address of each delivery that shows one. Empty if the target file lists no addresses. */
 function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[] {
   if (sources === undefined) return [];
   const published = sources.addresses.join(", ");

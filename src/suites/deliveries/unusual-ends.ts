@@ -91,7 +91,7 @@ export const streamsTimedOut = probe(
     waits: { mode: "reserved", seconds: 0 },
     keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
     stage: "exclusive",
-    // The webhooks of this probe would otherwise get the events of those invokes.
+    // Runs after `invokesTimedOut`: otherwise this probe's webhooks would get the events of its invokes.
     after: [invokesTimedOut],
     creates: { webhooks: 2 },
     createsFew: {},

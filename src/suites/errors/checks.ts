@@ -145,7 +145,10 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/** Creates a check of every response with a documented error code, to requests that the document specifies. */
+/**
+ * Creates a check of the responses that have a documented error code. Judges only responses to requests that the
+ * document specifies.
+ */
 const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),

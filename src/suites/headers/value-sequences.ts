@@ -239,7 +239,7 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/** Returns pairs of a GET request and the next request with the key, of which neither overlaps another. */
+/** Returns each GET request with the next request with the key, if neither overlaps another request. */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {

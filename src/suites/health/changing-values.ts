@@ -175,7 +175,10 @@ const toleranceMs = 2000;
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;
-/** Minimum time between the first and last response in milliseconds. An `uptime` in seconds rises too slowly. */
+/**
+ * Minimum time between the first and last of the responses in milliseconds. In this time, an `uptime` in seconds rises
+ * too little to be taken for milliseconds.
+ */
 const minSpanMs = 60_000;
 
 function startsOf(all: AllExchanges): Start[] {

@@ -67,7 +67,9 @@ export const temporaryKeyUsed = probe(
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/** Returns the seconds from the start of the run to the certain expiry of the temporary key. 0 without such a key. */
+/**
+ * Returns the seconds from the start of the run until the temporary key has certainly expired. 0 without such a key.
+ */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;

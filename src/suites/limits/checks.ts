@@ -104,7 +104,7 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/** Whether a 429 reports requests left, so that a slot or the month's tokens caused it, and not the rate. */
+/** Whether a 429 reports requests left. Its cause is then a slot or the month's tokens, not the rate limit. */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 

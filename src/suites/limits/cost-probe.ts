@@ -145,7 +145,10 @@ export const healthCostMeasured = probe(
   },
 );
 
-/** Measures with one key. Returns `false`, and sends nothing, if the key expires soon or must wait for a window. */
+/**
+ * Measures the cost of health requests with one key. Returns `false`, and sends nothing, if the key expires soon or
+ * must wait for a window.
+ */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);

@@ -74,8 +74,8 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await repeatTimes(3, () => client.health(agent));
-    // Sends health requests to agents of other health as well. They must not count, and other clauses judge their
-    // responses.
+    // Also sends health requests to a degraded and an unhealthy agent, which must not count either. Other clauses judge
+    // the responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();

@@ -31,15 +31,20 @@ interface AdmittedRequest {
 }
 
 /**
- * Minimum number of refusals by endpoints that run no agent. Endpoints that run agents may instead refuse because of
+ * Minimum number of refusals that show a used-up limit, from endpoints that run no agent. Others may refuse because of
  * the month's tokens.
  */
 const minRefused = 3;
-/** Minimum number of admitted late requests to one endpoint that prove a breach. Fewer may be chance. */
+/** Minimum number of requests to one endpoint that were admitted after a limit was used up. Fewer may be chance. */
 const minAdmitted = 3;
-/** Minimum number of rate-limit windows with admitted late requests that prove a breach. */
+/**
+ * Minimum number of rate-limit windows with requests admitted after the limit was used up. Fewer do not prove a breach.
+ */
 const minWindows = 2;
-/** The admissions are a breach if it is less probable than this that the limiter gave back a request for each. */
+/**
+ * Maximum probability of an innocent explanation: that the limiter gave back a request for each admission. Below it,
+ * the admissions are a breach.
+ */
 const maxChance = 1e-4;
 
 /**

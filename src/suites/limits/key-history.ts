@@ -47,7 +47,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Ids of GET requests of other kinds that counted. Default: none. */
+  /** Ids of further GET requests that certainly counted, of other kinds than `countedRead`. Default: none. */
   readonly countedReadIds?: readonly string[];
   /**
    * Requests that ended just before a key's earlier use had expired. They no longer count, but a slow server may still

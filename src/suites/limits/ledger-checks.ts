@@ -30,7 +30,7 @@ const maxSuspects = 20;
  * other kinds with their usual cost, sent at about the same time.
  */
 const minControls = 3;
-/** Maximum time between a charge and its controls, in ms. */
+/** Maximum time, in ms, between a measured cost and the controls that it is compared with. */
 const maxControlDistanceMs = 15_000;
 /**
  * Minimum duration of a control, as a share of the charge's duration. In less time, a rolling window gives back fewer
@@ -90,8 +90,8 @@ const groupCharges = (
 };
 
 /**
- * Returns the charges that cost too much. `null` if there are fewer than two, because another client may cause a single
- * one.
+ * Returns the measured costs (charges) that are too high. `null` if there are fewer than two, because another client
+ * may cause a single one.
  */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -117,7 +117,7 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     !trait.startsWith(" with the key "));
 
 /**
- * Returns the charges of a group that cost too little. Returns `null` unless they are more than half of the group,
+ * Returns the measured costs (charges) of a group that are too low. `null` unless they are more than half of the group,
  * because a window may give back requests at any time.
  */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
@@ -134,13 +134,13 @@ function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] |
   return free.length >= minInstances && free.length > countLeaving(free, hasClock) ? free : null;
 }
 
-/** Returns the number of earlier requests that may have left a rolling window during some of the charges. */
+/** Returns the number of earlier requests that may have left a rolling window while these costs were measured. */
 const countLeaving = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether it is likely enough that the limiter gave back a request at each of the charges. A token bucket gives back at
- * most its whole limit in a minute. Requests from before the run may leave a window at any time.
+ * Whether chance may explain wrong costs: the limiter may have given back a request during each. A token bucket gives
+ * back at most its whole limit in a minute. Requests from before the run may leave a window at any time.
  */
 function mayBeGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
   if (charges.some(({ account }) => !account.isFresh)) return true;
@@ -152,8 +152,8 @@ function mayBeGivenBack(charges: readonly Charge[], hasClock: boolean): boolean 
 }
 
 /**
- * Whether all controls near a charge have their usual cost, and there are enough of them. Then the charge is not
- * explained by another client of the key, requests that a window gave back, or late counting.
+ * Whether enough requests of other kinds (controls) were measured near a charge, and all have their usual cost. Then
+ * neither another client of the key, nor requests that a window gave back, nor late counting explains the charge.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
   const { cost, kind, account } = charge;
@@ -173,8 +173,8 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 }
 
 /**
- * Whether requests of this usual cost can be controls. If the charge is too low, the usual cost must be 1, because
- * `Remaining` then shows whether a window gave back a request.
+ * Whether requests of another kind, which usually have this cost, can serve as controls. If the measured cost is too
+ * low, their usual cost must be 1: `Remaining` then shows whether a window gave back a request.
  */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
@@ -204,7 +204,7 @@ const sharesWindow = (control: Charge, charge: Charge): boolean =>
   control.from.sentClockMs === charge.from.sentClockMs &&
   timePerRequestMs(control) >= minControlSpan * timePerRequestMs(charge);
 
-/** Returns the average time that a request of a charge took, in milliseconds. */
+/** Returns the average duration, in milliseconds, of the requests whose cost was measured together. */
 const timePerRequestMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
 
 function describeWrongCosts(

@@ -12,7 +12,7 @@ import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 /** The endpoint and the outcome of a request. Requests of the same kind should cost the same. */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
-  /** `2xx`, or the status of an error. */
+  /** Outcome of the request: `2xx`, or the status of an error. */
   readonly outcome: string;
 }
 
@@ -215,7 +215,10 @@ function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   return runs;
 }
 
-/** Returns the cost of more than half of the charges of each kind of request. Leaves out kinds without one. */
+/**
+ * Returns the usual cost of each kind of request: the cost that more than half of its measurements show. Leaves out
+ * kinds without such a cost.
+ */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");

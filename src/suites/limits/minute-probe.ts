@@ -251,9 +251,9 @@ interface Burst extends BurstResult {
 
 /**
  * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, but may have
- * crossed the boundary of two fixed windows; the second cannot cross the same boundary. If the second burst also
- * exceeds limit plus burst allowance, sends a third burst to compare with the second. The first burst cannot serve for
- * that if earlier requests took part of its window.
+ * crossed the boundary of two fixed windows; the second cannot cross the same boundary. Earlier requests may have used
+ * part of the first burst's window. If the second burst also exceeds limit plus burst allowance, sends a third one to
+ * compare with it.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;

@@ -21,8 +21,8 @@ export interface ConsecutivePair {
  */
 export interface PassiveCounting {
   /**
-   * Pairs of the small main key. `null` if the key has many requests a minute, because `allowanceWatched` then sends
-   * requests of its own.
+   * Pairs of consecutive requests with the main key. `null` if that key has many requests a minute: `allowanceWatched`
+   * then sends its own requests.
    */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }

@@ -100,8 +100,8 @@ export const quotaExhausted = probe(
 );
 
 /**
- * Requests streams with a key whose invoke was refused for tokens. Returns `null` if no invoke was refused, or too few
- * requests are left in the window.
+ * Requests streams with a key whose invoke was refused because the month's tokens were used up. Returns `null` if no
+ * invoke was refused, or too few requests are left in the window.
  */
 async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,

@@ -32,8 +32,9 @@ export type SiblingKeyResult =
     };
 
 /**
- * Invokes an agent with the sibling key, to show that the target admits this key. Returns `null` without a request for
- * an unused key or a test clock: a faulty target may share one allowance among both keys.
+ * Invokes an agent with the sibling key, to show that the target admits this key. Sends nothing and returns `null` if
+ * the key is unused, or with a test clock: on a faulty target, the request would use up an allowance that both keys
+ * share.
  */
 export async function sendSiblingControl({
   client,

@@ -22,7 +22,7 @@ import {
   triesBeyondSlots,
 } from "./hold-slots.ts";
 
-/** Minimum real pause until all requests have reached the server. Opening a connection takes several round trips. */
+/** Minimum real pause for all requests to reach the server. Opening a connection takes several round trips. */
 const minArrivalMs = 10;
 /** Maximum real pause for all requests to reach the server. */
 const maxArrivalMs = 500;

@@ -60,7 +60,10 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** Minimum share of the requested delay in a slow stream: every gap between its events must be at least this long. */
 const minObservedDelayShare = 0.6;
-/** Pauses before each invoke after the streams were closed. A server may notice that some seconds later. */
+/**
+ * Pause before each invoke that follows the closing of the streams, in ms. A server may notice closed connections some
+ * seconds later.
+ */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
 /** Pauses before each invoke that follows a request which ended normally. */
 const laterPausesMs = [0, 1500] as const;

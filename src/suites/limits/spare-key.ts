@@ -71,7 +71,10 @@ export interface SpareMinute {
   readonly between?: PartnerUse | null;
 }
 
-/** Uses the partner key between two requests of a spare key, and then uses up the spare key's limit per minute. */
+/**
+ * Sends requests with another key of the tier between two requests of the spare key. Then uses up the spare key's limit
+ * per minute.
+ */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -100,8 +103,9 @@ export const spareMinuteExhausted = probe(
 );
 
 /**
- * Uses the partner key between two requests of the spare key. Only this shows a target that counts both keys together
- * but never refuses the spare key too early. Does not wait, because other probes need the run's waiting time.
+ * Uses the partner key, another key of the tier, between two requests of the spare key. If the target counts both keys
+ * together, `Remaining` shows it, even if the target never refuses too early. Does not wait, because other probes need
+ * the run's waiting time.
  */
 async function usePartnerBetween(
   { client, agent, time }: KeySender,

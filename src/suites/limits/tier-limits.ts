@@ -43,7 +43,10 @@ interface LimitCost {
  */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
-/** How many times a small minute's limit is used up with a test clock: in two bursts, and in the windows after them. */
+/**
+ * Number of times that a small limit per minute is used up with a test clock: in two bursts, and in the windows after
+ * them.
+ */
 const burstsOfSmallMinute = 4;
 
 /** Returns how many requests and agent executions it takes to use up a tier's limit per minute. */
@@ -61,7 +64,7 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
  */
 const hourFactor = { small: 2.2, ofUnknownBurst: 1.3, other: 1 } as const;
 
-/** Returns the cost of using up the hour's limit of a tier. */
+/** Returns how many requests and agent executions it takes to use up a tier's limit per hour. */
 export function hourCost({ perHour, perMinute, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
   const minutes = Math.ceil(perHour / perMinute);
   if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: minutes + 4 };
@@ -97,7 +100,7 @@ const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>()
 export interface SmallerTiers {
   /** Sets the result of the tier under test. Later calls change nothing. */
   readonly report: (result: LimitResult) => void;
-  /** Whether this value is true in the result of some smaller tier so far. */
+  /** Whether a property, such as `isOver`, is true in the result of some smaller tier so far. */
   readonly some: (result: keyof LimitResult) => boolean;
   /**
    * Waits until each smaller tier has a result, and advances the test clock meanwhile. Does nothing without a test

@@ -30,7 +30,7 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/** An invoke with a key after the end of executions that held all slots of the key. */
+/** An invoke after executions have ended that held all concurrency slots of the key. */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
   /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */
@@ -134,7 +134,6 @@ const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
 /** Maximum execution time that a response may report if the default timeout ended the execution. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
-/** How long to wait for a response. */
 const responseTimeoutMs = maxDefaultMs + 5000;
 const clockStepMs = 5000;
 /** Real pause between two advances of the test clock. On a busy machine, a response needs this long to arrive. */

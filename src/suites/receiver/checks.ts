@@ -28,7 +28,10 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
-/** Judges that each delivery got a reply of the right kind. `unproven` if one found no connection. */
+/**
+ * Judges that each delivery got a reply of the right kind. `unproven` if the receiver could not be reached for one of
+ * them.
+ */
 function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);

@@ -41,7 +41,10 @@ export function createEvent(
 
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
-/** Returns the `data` of an execution event. Types that the document does not show get the fields that others share. */
+/**
+ * Returns the `data` of an execution event. Event types without documented fields get the fields that the other types
+ * share.
+ */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
   if (type === "agent.completed") return { ...common, result: { answer: text }, execution_time: 1.5, tokens_used: 17 };

@@ -41,7 +41,10 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
-/** Leaves out the exchanges of later requirement sets. Returns the same object if nothing is left out, for caches. */
+/**
+ * Leaves out the exchanges of later requirement sets. If there are none, returns the same object, so that caches by
+ * object stay valid.
+ */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };

@@ -111,7 +111,10 @@ export const overloadedInStream = probe(
   }),
 );
 
-/** Streams from a slow agent with few tokens, so that it takes seconds. If that is too short, without the limit. */
+/**
+ * Streams from a slow agent with a limit of few tokens, so that the stream takes only seconds. If that is too short,
+ * streams without the limit.
+ */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
@@ -144,7 +147,10 @@ export const streamedFromTwo = probe(
 
 /** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /** The stream with both. It is the same as `exchange`, unless the target rejected the temperature. */
+  /**
+   * The stream with parameter and temperature. It is the same as `exchange`, unless the target rejected the
+   * temperature.
+   */
   readonly tempered: Exchange;
 }
 

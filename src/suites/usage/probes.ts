@@ -35,8 +35,8 @@ export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): U
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
 /**
- * Returns how far the usage of the month's tokens grew, and the bounds of what the responses allow. `null` if a read
- * does not report tokens.
+ * Returns how far the usage of the month's tokens grew, and how far it may grow by the tokens in the responses. `null`
+ * if a read does not report tokens.
  */
 export function tokenGrowth({
   usage,

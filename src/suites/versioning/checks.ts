@@ -72,7 +72,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Agents with only one version cannot contradict themselves, and some have thousands of calls.
+    // Leaves out agents with only one version: they cannot contradict themselves, and some have thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

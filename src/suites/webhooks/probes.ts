@@ -37,15 +37,15 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 /** Names of the invoked agent's webhooks. Each webhook selects other events. */
 export type Subscription =
-  /** `agent.*` */
+  /** Selects `agent.*`. */
   | "wildcard"
-  /** `agent.invoked` and `agent.completed` */
+  /** Selects `agent.invoked` and `agent.completed`. */
   | "both"
-  /** `agent.completed` alone */
+  /** Selects `agent.completed` alone. */
   | "completed"
-  /** `agent.completed`, and no secret */
+  /** Selects `agent.completed`, and has no secret. */
   | "unsigned"
-  /** The four deployment events */
+  /** Selects the four deployment events. */
   | "deployments";
 
 /** Webhooks that a run always creates, even if the key has few requests a minute. */

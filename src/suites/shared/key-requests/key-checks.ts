@@ -149,7 +149,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
    * `violation`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
-  /** Returns a special reason why no response is conclusive. `null` if the statuses of the responses are the reason. */
+  /** Returns why no response is conclusive, if the statuses of the responses are not the reason; else `null`. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 

@@ -10,6 +10,7 @@ import { limitFaults } from "./faults/limits.ts";
 import { otherEndpointFaults } from "./faults/other-endpoints.ts";
 import { rareCaseFaults } from "./faults/rare-cases.ts";
 import { rareRequestFaults } from "./faults/rare-requests.ts";
+import { unusualBodyFaults } from "./faults/unusual-bodies.ts";
 import { relationFaults } from "./faults/relations.ts";
 import { requestFaults } from "./faults/requests-and-errors.ts";
 import { streamFaults } from "./faults/stream.ts";
@@ -27,6 +28,7 @@ import { UsageError } from "../base/usage-error.ts";
 export const allFaults: readonly Patch[] = [
   ...requestFaults,
   ...rareRequestFaults,
+  ...unusualBodyFaults,
   ...invokeFaults,
   ...streamFaults,
   ...healthFaults,

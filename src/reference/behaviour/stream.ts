@@ -70,7 +70,7 @@ export const standardStream = {
   sessionId: (number: number): string => `ses_${String(number).padStart(8, "0")}`,
   startData: ({ sessionId }: StreamInput): unknown => ({ message: "Stream started", session_id: sessionId }),
   chunkData: ({ text, index }: Chunk): unknown => ({ content: text, index }),
-  doneData: ({ prompt, completion }: TokenUsage, elapsedMs: number): unknown => ({
+  doneData: ({ prompt, completion }: TokenUsage, elapsedMs: number, _input: StreamInput): unknown => ({
     message: "Stream completed",
     usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
     execution_time: elapsedMs / 1000,

@@ -135,7 +135,7 @@ function dataOf({ context }: StreamConnection, input: StreamInput, step: EventSt
     case "chunk":
       return behaviour.chunkData(step.chunk);
     case "done":
-      return behaviour.doneData(step.usage, clock.now() - context.arrivedMs);
+      return behaviour.doneData(step.usage, clock.now() - context.arrivedMs, input);
     case "error":
       return behaviour.streamErrorData(step.ending);
   }

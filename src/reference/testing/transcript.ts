@@ -81,6 +81,7 @@ function turnCalls(path: string): readonly (readonly [string, TestCall])[] {
     [path, turn({ query: 7 })],
     [path, turn({ query: "" })],
     [path, turn({ query: "é 🙂 漢" })],
+    [path, turn({ query: "a\0b" })],
     [path, turn('{ "query": "spaced" }')],
     [path, turn({ parameters: {}, query: "x", session_id: "s" })],
     [path, turn({ query: "x", session_id: "s" })],

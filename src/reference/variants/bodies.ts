@@ -171,6 +171,13 @@ const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
       isObject(body) && body["query"] === "" ? fieldError("invalid-input", "query", "is empty") : error,
     ),
   ),
+  "nul-refused": variant("A query with the character NUL is refused.").by(
+    overrideResult("validateBody")((error, body) =>
+      String(fieldsOf(body)["query"]).includes("\0")
+        ? fieldError("invalid-input", "query", "must not have NUL")
+        : error,
+    ),
+  ),
   "body-before-agent": variant("The body is validated before the agent.").by(() => ({
     chooseError: (agent, body) => body ?? agent,
   })),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { invokedLinesCheck } from "../stream/late-parameters.ts";
+import { unusualInvokeChecks } from "../stream/unusual-bodies.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
@@ -122,6 +123,7 @@ export const invoke = suite("Invoke", [
   check("INV-1", atMin, judgeTogether, { as: "with several parameters" }),
   check("INV-1", atMax, judgeTogether, { as: "with temperature and max_tokens" }),
   invokedLinesCheck,
+  ...unusualInvokeChecks,
   checkEverySuccess("INV-1", "invoke", isOpenExecution),
   ...(["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const).map(checkField),
   checkEvery(

@@ -65,6 +65,10 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 const maxStreamFactor = 10;
 /** Maximum seconds by which a stream's reported duration may exceed `maxStreamFactor` times the measured one. */
 const maxStreamExtraSeconds = 2;
+
+/** Returns the longest duration that a stream of this length may report, in seconds. */
+export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSeconds + (maxStreamFactor * tookMs) / 1000;
+
 /** Maximum quotient of a stream's delivered duration and the duration in `done`. */
 const maxDoneFactor = 100;
 
@@ -82,7 +86,7 @@ export function streamTimeMismatch(
     return seconds <= maxDoneFactor * done || seconds <= tookSeconds + roundingSeconds
       ? null
       : { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${seconds}` };
-  if (seconds <= maxStreamExtraSeconds + maxStreamFactor * tookSeconds) return null;
+  if (seconds <= maxStreamSeconds(tookMs)) return null;
   return {
     expected: "`data.execution_time`, in seconds",
     actual: `${seconds}, although the stream took ${tookSeconds.toFixed(3)} s`,

@@ -44,6 +44,7 @@ import {
   type TimedStream,
 } from "./probes.ts";
 import { sequenceChecks } from "./sequence.ts";
+import { unusualStreamChecks } from "./unusual-bodies.ts";
 
 const together = { plain: streamed, tried: streamedWithAllFeatures };
 
@@ -151,6 +152,7 @@ export const stream = suite("Stream", [
   check("SSE-22", together, accepts("size"), { as: "chunk_size" }),
   check("SSE-22", together, accepts("unknownKeys"), { as: "unknown keys" }),
   ...lateParameterChecks,
+  ...unusualStreamChecks,
   observe("SSE-23", { plain: streamed, other: streamedFromTwo }, ({ plain, other }) =>
     compareStreams(
       plain,

@@ -28,7 +28,8 @@ export interface TimedStream {
 }
 
 const countingQuery = "Please count: one two three four five six seven eight nine ten eleven twelve";
-const maxSlowMs = 45_000;
+/** Maximum time of the test clock that passes while a stream runs. */
+export const maxSlowMs = 45_000;
 
 async function timedStream(
   client: Client,

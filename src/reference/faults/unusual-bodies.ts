@@ -1,0 +1,67 @@
+import { getPath, isObject } from "../../base/json.ts";
+import { apiError, type ErrorCause, fieldError } from "../api-error.ts";
+import { setField } from "../json-edit.ts";
+import { fault, faults, overrideResult, type Override } from "../patch.ts";
+
+// Faults of servers that take a name or a text of a body for something else: an operator, a format, a number.
+
+const fieldNames = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
+
+const isUnusual = (name: string): boolean => name === "" || name === "__proto__" || /[$.]/.test(name);
+
+/** Rejects bodies that `matches` selects, on invoke and stream. */
+const rejectBodies = (matches: (body: unknown) => boolean, cause: ErrorCause = "invalid-input"): Override =>
+  overrideResult("validateBody")((error, body) => {
+    if (error !== null || !matches(body)) return error;
+    return cause === "crash" ? apiError(cause, "The server failed.") : fieldError(cause, "body", "is not accepted");
+  });
+
+const textOf = (body: unknown, name: string): string => {
+  const value = getPath(body, name);
+  return typeof value === "string" ? value : "";
+};
+
+export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
+  "unusual-parameters-refused": fault(
+    ["INV-12", "SSE-22"],
+    "Unknown keys inside `parameters` that are empty, `__proto__`, or have `$` or `.` are refused.",
+  ).by(rejectBodies((body) => fieldNames(getPath(body, "parameters")).some(isUnusual))),
+  "unusual-context-refused": fault(["INV-16", "SSE-34"], "A `context` whose keys have `$` or `.` is refused.").by(
+    rejectBodies((body) => fieldNames(getPath(body, "parameters", "context")).some(isUnusual)),
+  ),
+  "temperature-with-two-decimals-refused": fault(
+    ["INV-13", "SSE-34"],
+    "A `temperature` with two decimals is refused.",
+  ).by(
+    rejectBodies((body) => {
+      const temperature = getPath(body, "parameters", "temperature");
+      return typeof temperature === "number" && !Number.isInteger(temperature * 10);
+    }),
+  ),
+  "format-in-query-crashes": fault(["INV-1", "SSE-1"], "A query with `%s` responds with 500.").by(
+    rejectBodies((body) => textOf(body, "query").includes("%s"), "crash"),
+  ),
+  "nul-in-session-crashes": fault(["INV-1", "SSE-1"], "A query with NUL in a session responds with 500.").by(
+    rejectBodies((body) => textOf(body, "query").includes("\0") && textOf(body, "session_id") !== "", "crash"),
+  ),
+  "unusual-keys-and-session-exclude-each-other": fault(
+    ["INV-1", "SSE-1"],
+    "Unusual keys of `parameters` are refused in a session.",
+  ).by(
+    rejectBodies(
+      (body) => textOf(body, "session_id") !== "" && fieldNames(getPath(body, "parameters")).some(isUnusual),
+    ),
+  ),
+  "done-time-in-milliseconds-with-a-delay": fault(
+    "SSE-14",
+    "`execution_time` of `done` is in milliseconds if the request has a `stream_delay_ms`.",
+  ).by((base) => ({
+    doneData: (usage, elapsedMs, input) => {
+      const data = base.doneData(usage, elapsedMs, input);
+      // All agents of the server wait for longer, so the request asks for this interval.
+      return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
+        ? setField(data, "execution_time", elapsedMs)
+        : data;
+    },
+  })),
+});

@@ -19,7 +19,7 @@ import { recordedClientSuites, recordedSuites } from "../suites/recorded/recorde
 interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
-  /** The checks to judge by. Default: those of the run, and newer ones. */
+  /** The checks to judge by. Default: those of the run, and newer checks for which there is evidence. */
   readonly selected?: readonly Suite[];
 }
 
@@ -59,7 +59,10 @@ function batchPathIn({ probes }: Evidence): string | null {
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
 
-/** Whether the target of a report asked for keys: its clauses about keys are judged, and not exempt. */
+/**
+ * Returns whether the target of a report required keys: if it did not, findings of clauses about keys are marked as
+ * exempt.
+ */
 const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
 

@@ -94,7 +94,9 @@ function placeOf(text: string, at: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** Returns the index of the quote that ends a JSON string; the length of the text if there is none. */
+/**
+ * Returns the index of the quotation mark that ends a JSON string. If there is none, returns the length of the text.
+ */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -62,7 +62,7 @@ export interface CoverOptions {
   /** Seed of the random choices. The same seed gives the same rows. */
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /** Partial rows that must be added even if they cover nothing new. Default: none. */
+  /** Incomplete rows that must be completed and added, even if they cover nothing new. Default: none. */
   readonly needed?: readonly Row[];
   /** Whether a pair must be covered. Default: every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;

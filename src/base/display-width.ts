@@ -24,7 +24,7 @@ export const displayWidth = (text: string): number =>
 const invisiblePattern = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
 /** Matches every emoji, but also digits. This quick test avoids most uses of the slow pattern `emoji`. */
 const emojiOrDigit = /\p{Emoji}/u;
-// Compiled on first use, because V8 takes tens of milliseconds for it.
+// Compiles the pattern on first use, because V8 takes tens of milliseconds for it.
 const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
 const isEmoji = (grapheme: string): boolean => emojiOrDigit.test(grapheme) && emoji().test(grapheme);
 
@@ -43,7 +43,10 @@ export function cutToWidth(text: string, columns: number): string {
   return end < 0 ? text : graphemes.slice(0, end).join("");
 }
 
-/** Pads a text with blanks to a width. With `align` right, the blanks are on its left. A wider text stays as it is. */
+/**
+ * Pads a text with blanks to a number of columns. With `align` right, the blanks come first. A text that is wider stays
+ * as it is.
+ */
 export function padToWidth(text: string, columns: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, columns - displayWidth(text)));
   return align === "left" ? text + blanks : blanks + text;

@@ -50,7 +50,7 @@ export function hideKeys(text: string): string {
     );
 }
 
-/** Matches words that begin with two letters and an underscore, as keys of the service do. */
+/** Matches words that begin like a key of the service: two letters and an underscore. */
 const keyPrefixPattern = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
 const fileExtension = /\.[a-z]{1,4}\d?$/i;
 const upperCaseName = /^[^a-z]*$/;

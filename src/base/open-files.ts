@@ -53,7 +53,7 @@ export function assertOpenFiles(connections: number): void {
 /** Returns the limit of open files to recommend to the user: a power of two that leaves room for other files. */
 const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
-/** Interval of the checks of {@link watchOpenFiles}, and minimum time between two of its callbacks. */
+/** How often {@link watchOpenFiles} checks, and the minimum time between two of its callbacks. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**

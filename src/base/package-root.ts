@@ -10,12 +10,12 @@ import { once } from "./memoize.ts";
 export const packageAssets = "package/";
 
 /**
- * Returns the folder of the checkout or the installed package. The single executable file unpacks what k6 reads into a
- * temporary folder, and deletes it when the process ends.
+ * Returns the folder of the checkout or of the installed package. The single executable file unpacks the files that k6
+ * reads into a temporary folder, and deletes it when the process ends.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
-/** Reads a text file of the package. */
+/** Returns the content of a text file of the package. */
 export const packageText = (path: string): string =>
   isSea() ? getAsset(packageAssets + path, "utf8") : readFileSync(join(packageRoot(), path), "utf8");
 

@@ -13,8 +13,8 @@ export type Parsed<T> =
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
 /**
- * Parses JSON that a person wrote: a duplicate name, of which `JSON.parse` keeps the last, and `__proto__` are
- * problems.
+ * Parses JSON that a person wrote. Reports a duplicate name as a problem, because `JSON.parse` would keep only the last
+ * value. Reports `__proto__` as well.
  */
 export const parseHandwrittenJson = (text: string): Parsed<unknown> =>
   parseWith(text, { maxDepth: 200, checksNames: true });

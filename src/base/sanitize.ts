@@ -28,7 +28,7 @@ export function sanitizeDeep<T>(data: T): T {
 
 const maxDeepLength = 2000;
 
-/** Matches the sequences that set and reset a colour. */
+/** Matches ANSI sequences that set or reset a colour. */
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colourCode = /(\u001b\[[\d;]*m)/;
 
@@ -68,7 +68,8 @@ export function truncateStart(text: string, most: number): string {
 }
 
 /**
- * Returns the range of the grapheme at a position, in UTF-16 units; that of the code point if the grapheme is too long.
+ * Returns the range of the grapheme at a position, in UTF-16 units. If the grapheme is too long, returns the range of
+ * the code point.
  */
 function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);

@@ -1,4 +1,4 @@
-/** Returns the keys of items as a sorted array of numbers, for the binary searches below. */
+/** Returns the keys of items as a sorted array of numbers. `countBelow` and `countUpTo` search in it. */
 export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Float64Array {
   const values = new Float64Array(items.length);
   let isSorted = true;

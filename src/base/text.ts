@@ -4,7 +4,7 @@ import { formatNumber } from "./numbers.ts";
 /** Wraps text at blanks into lines of at most `width` columns. Does not break longer words. */
 export const wrap = (text: string, width: number): string[] => fillLines(text.split(" "), width);
 
-/** Wraps text as {@link wrap} does, but breaks words that are longer than a line. */
+/** Wraps a text as {@link wrap} does, but also breaks words that are longer than a line. */
 export const wrapBroken = (text: string, width: number): string[] =>
   fillLines(
     text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : splitToWidth(word, width))),

@@ -14,8 +14,8 @@ export interface Clock {
 /** A clock that moves only when it is advanced. */
 export interface VirtualClock extends Clock {
   /**
-   * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. Waits for `settled`
-   * at each timer, so that work that the timer has started can finish.
+   * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. At each timer, waits
+   * for `settled`, so that work that the timer has started can finish.
    */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
@@ -76,7 +76,7 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
   return "advance" in clock;
 }
 
-/** A clock that always runs and can be accelerated. */
+/** A clock that always runs, and whose speed can be changed. */
 export interface AcceleratedClock extends Clock {
   /**
    * Sets the clock's speed, as a multiple of the speed of the machine's clock. Timers that are already set keep their

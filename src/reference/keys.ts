@@ -18,7 +18,7 @@ export interface KeyTraits {
   readonly agents: readonly string[] | null;
   /** IP addresses from which the key may be used; `null` for all addresses. */
   readonly allowedIps: readonly string[] | null;
-  /** Tokens of the current month that were used before the server's start. */
+  /** Number of tokens of the current month that were used before the server's start. */
   readonly tokensUsedBefore: number;
 }
 
@@ -79,7 +79,7 @@ export const signingSecret = "reference-signing-secret";
 
 export interface IssuedKey {
   readonly key: ReferenceKey;
-  /** In Unix milliseconds; `Infinity` for never. */
+  /** When the key expires, in Unix milliseconds; `Infinity` for never. */
   readonly expiresAtMs: number;
 }
 

@@ -45,14 +45,17 @@ export function applyPatches(patches: readonly Patch[]): Behaviour {
 type FaultRow = Pick<Patch, "breaks" | "summary" | "override" | "mayAlsoBreak">;
 type VariantRow = Omit<FaultRow, "mayAlsoBreak">;
 
-/** Declares a fault that breaks these clauses. `by` adds the override that causes the fault. */
+/** Declares a fault that breaks these clauses. `by` completes it with the override that causes the fault. */
 export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) => ({
   by: (override: Override, mayAlsoBreak: readonly ClauseId[] = []): FaultRow => {
     return { breaks: typeof breaks === "string" ? [breaks] : breaks, summary, override, mayAlsoBreak };
   },
 });
 
-/** Declares a variant. `by` adds its override, and the advisory clauses for which the report has a note. */
+/**
+ * Declares a variant. `by` completes it with its override, and with the advisory clauses on which the report has a
+ * note.
+ */
 export const variant = (summary: string) => ({
   by: (override: Override, notes: readonly ClauseId[] = []): VariantRow => ({ breaks: notes, summary, override }),
 });
@@ -212,7 +215,7 @@ export const letIn = (
 export const namedKey = (credentials: Credentials, ring: KeyRing): IssuedKey | undefined =>
   credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
 
-/** Lets the keys in that `isMeant` selects, expired or not, on the endpoints that `where` selects. */
+/** Admits the keys that `isMeant` accepts, even if they have expired, on the endpoints that `where` accepts. */
 export const acceptExpiredKeys = (
   isMeant: (key: KeyTraits) => boolean,
   where: (endpoint: Endpoint) => boolean = () => true,

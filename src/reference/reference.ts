@@ -88,7 +88,7 @@ const undocumentedPaths = {
   execute: "/api/v1/agents/{agent_id}/execute/answer",
 } as const;
 
-/** A running reference server. */
+/** A running reference server, and the functions that control it. */
 export interface Reference {
   /** The base URL, which ends in `/v1` without a slash after it. */
   readonly baseUrl: string;

@@ -71,7 +71,7 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
 }
 
 /**
- * Divides variants into groups of at most `most`. Two variants that replace the same function of `Behaviour` are in
+ * Divides variants into groups of at most `most`. Variants that replace the same function of `Behaviour` are in
  * different groups.
  */
 export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {

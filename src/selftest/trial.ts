@@ -85,7 +85,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   }
 }
 
-/** Runs suites with no bound on requests, and without waiting. */
+/** Runs suites with no maximum number of requests, and without waits for rate limits. */
 export const runUnbounded = (
   target: Target,
   suites: readonly Suite[],
@@ -175,7 +175,10 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/** Returns the skipped checks of `must` clauses: legal servers like the variant would get no verdict on them. */
+/**
+ * Returns the skipped checks of `must` clauses. Legal servers that behave like the variant would get no verdict on
+ * these clauses.
+ */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 

@@ -129,7 +129,10 @@ async function judgeWithServers(
   return { ...redactRun(result, facts, { target: { ...target, keys }, signal }), target };
 }
 
-/** Returns the name of a client for its report, such as `python tests.py`. Other arguments may contain secrets. */
+/**
+ * Returns the name of a client for its report, such as `python tests.py`. Leaves out further arguments, because they
+ * may contain secrets.
+ */
 export function clientName([program, ...args]: readonly [string, ...string[]]): string {
   const script = args.find((each) => /^[\w./-]+[.]\w+$/.test(each) && !each.startsWith("-"));
   return [basename(program), ...(script === undefined ? [] : [basename(script)])].join(" ");

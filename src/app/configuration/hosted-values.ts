@@ -96,7 +96,9 @@ function listItemOf(file: ConfigurationFile, listing: Exchange): unknown {
   return items.find(has(id, "agent_id", "id")) ?? items.find(has(agentName, "agent_name", "name"));
 }
 
-/** Formats the value at a path of a response's JSON, or the status or problem if there is no success response. */
+/**
+ * Formats the value at a path of a response's JSON. Without a successful response, formats the status or the problem.
+ */
 function formatResponseValue(exchange: Exchange, ...path: readonly string[]): string {
   const { answer } = exchange;
   if (answer.kind === "unanswered") return `no response (${answer.detail})`;

@@ -76,7 +76,10 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const filePlace = (file: string, place: Place) => ({ file, line: place.line, column: place.column });
 
-/** Returns a note for each agent id that an earlier file has. Two versions of one agent may share an id. */
+/**
+ * Returns a note for each agent id that occurred in an earlier file. It is only a note, because two versions of an
+ * agent may share an id.
+ */
 function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {

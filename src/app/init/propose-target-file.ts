@@ -70,7 +70,7 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/** Returns a target file made of the user's answers and of discovered facts. It never contains the key. */
+/** Returns a target file made of the user's answers and of discovered facts. It does not contain the key itself. */
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: AnswersBeforeDiscovery,
   discovered: DiscoveredTarget,

@@ -68,7 +68,10 @@ function withRecorders(suites: readonly Suite[], failed: readonly ReportFinding[
   return suites.map(({ title, checks }) => ({ title, checks: checks.map(completed) }));
 }
 
-/** Returns the probes whose evidence has an exchange or a delivery, by its id. Leaves out reviews, which send nothing. */
+/**
+ * Returns, by the id of each exchange and delivery, the probes whose evidence contains it. Leaves out probes of the
+ * stage `review`, which send nothing.
+ */
 function recordersById(suites: readonly Suite[], { probes }: Evidence): ReadonlyMap<string, readonly Probe[]> {
   const checks = suites.flatMap((suite) => suite.checks);
   const sending = checks.flatMap(probesOfCheck).filter(({ stage }) => stage !== "review");

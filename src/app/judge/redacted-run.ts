@@ -11,7 +11,7 @@ import { redactorWithAlteredKeys, secretsInResponses } from "./redactor.ts";
 import { secretsOf } from "./secrets.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The result of a run after all secrets were redacted. Only this form may be written or shown. */
+/** The result of a run after all secrets were redacted. Only this form of a result may be written or shown. */
 export type RedactedRun =
   | (RedactedDocument & {
       readonly kind: "judged";

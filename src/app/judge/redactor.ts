@@ -32,7 +32,10 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
     .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutOffMark : partMark), value: form }));
 }
 
-/** Finds secrets that the target generated, such as API keys, in its responses. Webhook secrets of the harness stay. */
+/**
+ * Finds secrets in the target's responses that the target has generated, such as API keys. Leaves out the webhook
+ * secrets of the harness.
+ */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const found = exchanges.flatMap(({ answer }) =>

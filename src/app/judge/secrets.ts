@@ -11,7 +11,10 @@ import type { Target } from "../../target/target.ts";
 /** `name` replaces webhook secrets in redacted texts, and the shell variable in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/** Whether a secret has at least 12 characters and a digit. Redacting common words would damage unrelated texts. */
+/**
+ * Whether a secret is unlikely to be a common word: it has at least 12 characters and a digit. Redacting common words
+ * would damage unrelated texts.
+ */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };

@@ -21,9 +21,9 @@ export type NotSentReason =
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** This machine ran out of a resource that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
-  /** The id of the agent cannot be part of a URL, for example because it is `..`. `problem` says why. */
+  /** The id of the agent cannot be a part of a URL, for example because it is `..`. `problem` gives the reason. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
-  /** The user allowed only GET requests, but a load invokes agents by POST requests. */
+  /** The user allowed only GET requests, but a load needs POST requests to invoke agents. */
   | { readonly kind: "read only" }
   | { readonly kind: "interrupted" }
   | { readonly kind: "not agreed" };

@@ -48,7 +48,8 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // Later files follow this one into a temporary folder. If both folders failed, the next file tries again.
+    // If a file went to a temporary folder, later files go there, too. If both folders failed, the next file tries both
+    // again.
     folder = written.folder ?? folder;
   };
   return {

@@ -33,7 +33,7 @@ import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import { openLoadWriter, type LoadWriter, type RedactedLoad, runEndWithoutLoad } from "./save-load.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
-/** Options of {@link sendLoad}. Load parameters default to {@link defaultLoadParameters}. */
+/** Options of {@link sendLoad}. Load parameters that are missing have the values of {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly target: Target | null;
   readonly patches?: readonly Patch[];
@@ -43,7 +43,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly usedAtMs?: number | null;
   readonly readOnly?: boolean;
   readonly messages: Messages;
-  /** Returns whether the user agrees to the load. A target that is not on loopback gets no load otherwise. */
+  /** Asks the user whether to send the load. Without agreement, a target that is not on loopback gets no load. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
   /** Returns the file for k6's own HTML page about a trial; `null` for no page. */

@@ -32,7 +32,10 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/** Prepares the user's target for load trials. A key that was `used` pauses before its first trial. */
+/**
+ * Prepares the user's target for load trials. `used`: when each key was last used. Such a key rests before its first
+ * trial.
+ */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);

@@ -19,7 +19,7 @@ import { openTransport } from "../../wire/transport.ts";
 const observationMs = 3000;
 /** How far a test clock is advanced to see whether the time in the headers follows it. */
 const testAdvanceMs = 5000;
-/** Two times in headers count as different if they differ by at least this much. */
+/** Minimum difference between two times in headers that counts as a change. */
 const minChangeSeconds = 0.5;
 
 /** The server's time in Unix seconds, read from a response in two ways. A time is `null` if its headers are absent. */
@@ -122,8 +122,8 @@ const retryForMs = 8000;
 const retryPauseMs = 1000;
 
 /**
- * Returns a test clock whose failed advances are retried for 8 s. Then {@link TargetDied} ends the load. Use it only
- * between trials: a failed advance may have taken effect, so a retry may advance the clock twice.
+ * Returns a test clock whose failed advances are tried again for 8 s. Then {@link TargetDied} ends the load. Use it
+ * only between trials: an advance that failed may have taken effect, so that the clock is advanced twice.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
@@ -171,7 +171,7 @@ export function controlTrialClock(target: Target, clock: ClockControl) {
   return {
     betweenTrials,
     beginMinute: () => betweenTrials.advance(minuteOverMs),
-    /** Makes the clock follow real time if it stands still by itself; otherwise returns `null`. */
+    /** Makes the clock follow real time, if it stands still by itself. Otherwise resolves to `null`. */
     keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
       standing ??= isStandingClock({ clock: betweenTrials, read: serverTimeReader(target, main) });
       return (await standing) ? followRealTime(clock) : null;

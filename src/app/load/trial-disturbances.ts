@@ -56,7 +56,10 @@ export function watchForDisturbances({ target, keys, announced, clock, inStep, m
   };
 }
 
-/** Returns how time passes in the search for other clients of a key: by the test clock, or in real time. */
+/**
+ * Returns how the search for other clients of a key passes time: by the test clock if there is one, otherwise in real
+ * time.
+ */
 const timeControlFor = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,

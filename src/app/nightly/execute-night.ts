@@ -45,7 +45,7 @@ export interface JudgedNight {
   readonly night: Night;
   readonly judgement: NightJudgement;
   readonly executed: ExecutedNight;
-  /** Number of nights in the history, including this one. */
+  /** Number of nights in the history, including the present one. */
   readonly nightCount: number;
 }
 

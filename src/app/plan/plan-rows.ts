@@ -101,7 +101,9 @@ export interface TierCost extends ProbeCost {
   readonly tier: string;
 }
 
-/** Returns the cost of testing the limits of each published tier, for a main key whose tier only the run finds out. */
+/**
+ * Returns, for each published tier, the cost of testing its limits. Used if only the run finds out the main key's tier.
+ */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -121,7 +123,7 @@ export interface KeyRow {
   /** Whether the rate limits of the key are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Longest total wait of requests with this key, in seconds. 0 if the target has a test clock. */
+  /** Maximum total wait of the requests with this key, in seconds; 0 if the target has a test clock. */
   readonly waitSeconds: number;
 }
 

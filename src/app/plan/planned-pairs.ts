@@ -75,7 +75,10 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
 const isRunBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/** A run sends up to 15 % more requests than planned: refused and health requests use up no rate limit. */
+/**
+ * A run may send up to 15 % more requests than planned, because requests that were refused or for health use up no rate
+ * limit.
+ */
 const unplannedRequestsFactor = 1.15;
 
 /**

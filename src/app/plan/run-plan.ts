@@ -38,9 +38,9 @@ export interface RunPlan {
   readonly pairs: PlannedPairs | null;
   /** Questions about the run that only the run itself can answer, such as the tier of a key. */
   readonly unknown: readonly OpenQuestion[];
-  /** The additional cost for each tier that the main key may have. Empty if its tier is known. */
+  /** The additional cost for each tier that the main key may have; empty if the key's tier is known. */
   readonly ifTierShown: readonly TierCost[];
-  /** Sums of the plan. `executions` and `waitSeconds` are estimates. */
+  /** Totals of the plan. `executions` and `waitSeconds` are estimates. */
   readonly totals: {
     readonly requests: number;
     readonly executions: number;

@@ -68,7 +68,7 @@ function missingRequirementsOf(
   ];
 }
 
-/** Returns the missing requirements of a probe that was not planned, because no key has a known tier. */
+/** Returns the missing requirements of a probe that the plan leaves out. */
 function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
   if (fast && probe.per === "tier") return [need("fast")];
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
@@ -83,7 +83,7 @@ export type OpenQuestion =
   | { readonly kind: "tier of a key"; readonly key: string }
   /** It is open whether the target can reach the webhook receiver. */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
-  /** How many webhook retries will arrive within the maximum wait? */
+  /** It is open how many webhook retries will arrive within the maximum wait. */
   | { readonly kind: "retries" }
   /**
    * It is open whether usage requests count. If they do not, the run exhausts limits by invokes, which adds this many

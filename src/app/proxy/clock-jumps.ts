@@ -5,7 +5,10 @@ import { headerNames } from "../../spec/headers.ts";
 /** Minimum jump of the `Date` header that counts as an advance of the server's test clock. */
 const minJumpMs = 5000;
 
-/** Notices by `Date` headers that a client advances the server's test clock. Call `withClock` as an exchange ends. */
+/**
+ * Detects by the `Date` headers that a client advances the server's test clock. `withClock` must be called when an
+ * exchange ends.
+ */
 export function trackClockAdvances() {
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;

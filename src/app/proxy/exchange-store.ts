@@ -4,7 +4,7 @@ import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
 const maxKeptPerKind = 3;
-/** From this number of kept exchanges on, no more are kept that show the same broken check. */
+/** Maximum number of kept exchanges that show a breach of the same check. */
 const maxKeptPerBreach = 5;
 /** Maximum number and total size of kept exchanges. Beyond, only exchanges that show a breach are kept. */
 const maxKeptExchanges = 1500;
@@ -46,7 +46,7 @@ function approximateBytes({ request, answer }: Exchange): number {
   return 2048 + received * 2 + (request.body.kind === "none" ? 0 : request.body.bytes);
 }
 
-/** Returns a text that is equal for exchanges of the same kind. Judging one of them usually suffices. */
+/** Returns a text that is the same for all exchanges of a kind. To judge one exchange of a kind is usually enough. */
 function kindOf(exchange: Exchange): string {
   const { request, answer, key } = exchange;
   if (answer.kind !== "answered") return "unanswered";

@@ -40,7 +40,7 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
 
 /** Maximum number of keys that get a name. All further keys count as hidden. */
 const maxNamedKeys = 5000;
-/** Exchanges are judged as soon as this many have arrived. */
+/** Number of exchanges that are judged together as soon as they have arrived. */
 const minBatchSize = 2000;
 /** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
@@ -145,7 +145,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   };
 }
 
-/** Leaves out tiers whose keys have not occurred in the traffic yet. */
+/** Returns the tiers without those of keys that have not occurred in the traffic yet. */
 const tiersOfKnownKeys = (
   tiers: ReadonlyMap<string, string>,
   keys: Readonly<Record<string, unknown>>,

@@ -161,7 +161,7 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the times may be too early: some recorders leave out the wait for a free connection. */
+  /** Whether the times may be too early, because some recorders leave out the wait for a free connection. */
   readonly mayBeLate: boolean;
 }
 
@@ -195,7 +195,10 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 /** How much earlier than the response a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
-/** Returns by how much each response may have begun later: its offset from `Date`, minus the smallest offset. */
+/**
+ * Returns by how much later each response may have begun than recorded: the offset from its `Date` to its recorded
+ * time, minus the smallest such offset.
+ */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);

@@ -100,7 +100,10 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
   return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/** Returns when the recording started, in Unix milliseconds, by the latest of the `Date` headers, which may lag. */
+/**
+ * Returns when the recording started, in Unix milliseconds. Uses the `Date` header that gives the latest start, because
+ * a `Date` may lag.
+ */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");

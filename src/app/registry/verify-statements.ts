@@ -22,7 +22,10 @@ export interface VerifyingOptions {
   readonly now: Date;
 }
 
-/** Verifies the statements of a vendor: each by his list of keys, and by the report next to it. The newest comes first. */
+/**
+ * Verifies the statements of a vendor: each by the vendor's list of keys, and by the report next to it. The newest
+ * comes first.
+ */
 export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions) {
   const keysPath = `${vendor.folder}/keys.json`;
   const name = await unlessBroken(keysPath, async () => nameIn(vendor));
@@ -109,7 +112,10 @@ const signatureOf = ({ envelope, subjects, expires }: Seal): PageSignature => ({
   expires,
 });
 
-/** Sorts statements of a vendor, the newest first, and says for each which newer ones are about the same deployment. */
+/**
+ * Sorts the statements of a vendor, the newest first. Says for each statement which newer ones are about the same
+ * deployment.
+ */
 function withNewer(statements: readonly VerifiedStatement[]): VerifiedStatement[] {
   const sorted = statements.toSorted((one, other) => finishedMs(other) - finishedMs(one));
   return sorted.map(({ found, entry }) => {

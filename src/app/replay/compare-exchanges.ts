@@ -172,7 +172,7 @@ const maxComparedValues = 2000;
 /** A flattened JSON value. `values`: the JSON text of each leaf, by its path, such as `body.items[0].id`. */
 export interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
-  /** The types of values at each path, such as `string`. Here, a path has `[]` in place of an array index. */
+  /** The types of the values at each path, such as `string`. Paths in this map have `[]` in place of an array index. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
   readonly empty: ReadonlySet<string>;
 }

@@ -82,7 +82,7 @@ const eventsOf = ({ answer }: Exchange): number => (answer.kind === "answered" ?
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KeySources {
-  /** The target from the user's target file, whose keys have the same names as in the report. */
+  /** The target of the user's target file. Its keys have the same names as in the report. */
   readonly target: Target | null;
   /** The API key that the user gave. It is used only if all requests of the report were sent with the same key. */
   readonly apiKey: string | null;
@@ -122,7 +122,10 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** Returns the names of redacted keys in a request's headers. Parts of keys cannot be restored. */
+/**
+ * Returns the names of the redacted keys in a request's headers. Leaves out keys of which only a part was redacted,
+ * because these cannot be restored.
+ */
 const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))

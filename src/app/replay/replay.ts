@@ -19,7 +19,7 @@ export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
   /** Id of a check. The id of a clause stands for all checks of the clause. */
   readonly check: string;
-  /** Instance of the finding to replay, such as a tier; `null` if the check has only one finding. */
+  /** Instance of the finding to replay, such as a tier; `null` if the check has only one instance. */
   readonly instance: string | null;
   /** The base URL to send to; `null` for the one in the report. */
   readonly baseUrl: string | null;
@@ -42,7 +42,7 @@ export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
   /** Why some requests got no response; `null` if all got one. */
   readonly stopped: string | null;
-  /** `other`: a status, error code or shape differs, or a request was not sent. */
+  /** The result of the comparison. `other`: a status, error code or shape differs, or a request was not sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 

@@ -16,7 +16,10 @@ export interface ReplaySelection {
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
-/** Selects the exchanges of the findings of a check or clause. If some of them failed, leaves out the others. */
+/**
+ * Selects the exchanges of a check's or clause's findings. If some findings failed, leaves out the exchanges of the
+ * others.
+ */
 export function selectExchanges(
   report: Report,
   evidence: Evidence,

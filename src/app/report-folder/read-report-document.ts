@@ -21,7 +21,7 @@ import { UsageError } from "../../base/usage-error.ts";
  */
 export const readReportDocument = (path: string): ReportDocument => readReportAt(path, readWithEvidence);
 
-/** Reads a saved report without its evidence, for comparisons, which need only the findings. */
+/** Reads a saved report without its evidence. Comparisons need only the findings. */
 export const readReportWithoutEvidence = (path: string): ReportDocument => readReportAt(path, readWithoutEvidence);
 
 const readReportAt = (path: string, read: (file: string) => ReportDocument): ReportDocument =>
@@ -87,7 +87,10 @@ function readLoadEvidenceOf(folder: string, { load }: Report): ReadonlyMap<strin
   );
 }
 
-/** Whether a file is in the report's folder. A forged report must not make the harness read other files. */
+/**
+ * Whether a file is in the folder of a report. Without this test, a forged report could make the harness read other
+ * files.
+ */
 export const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 

@@ -40,7 +40,7 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
   };
 }
 
-/** Decimal places of milliseconds in a load report. Load engines measure no finer than microseconds. */
+/** Number of decimal places of milliseconds in a load report. Load engines measure no finer than microseconds. */
 const timeDecimals = 3;
 
 type ResponseCounts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
@@ -86,7 +86,7 @@ function distribution(values: readonly number[]): Spread | null {
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Returns the kind of rate-limit window, as the finding of LIM-15 says: fixed, rolling, or either. */
+/** Returns the kind of rate-limit window (fixed, rolling or either), according to the finding of LIM-15. */
 function windowKind(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;

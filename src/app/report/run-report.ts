@@ -112,7 +112,10 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/** Returns the report's field `way`: proxy and certificates of the connection. Empty if the run used none. */
+/**
+ * Returns the report's field `way`, which describes the proxy and the certificates of the connection. Empty if the run
+ * used neither.
+ */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;

@@ -122,7 +122,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The reference server responds to an advance only after all its effects.
+        // No wait is needed, because the reference server responds to an advance only after all effects of the advance.
         settleMs: 0,
         agentsFollow: true,
       },

@@ -132,7 +132,10 @@ function rejudgeReport(folder: string, report: Report, wordings: PossibleMessage
   };
 }
 
-/** Returns contradictions between a report's target or number of requests and its evidence, which may lack requests. */
+/**
+ * Returns contradictions between a report and its evidence, about the target or the number of requests. The evidence
+ * may have fewer requests than the report.
+ */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;
   const urls = exchanges.map(({ request }) => request.url);

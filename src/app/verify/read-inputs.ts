@@ -42,7 +42,9 @@ export interface Seal {
   readonly contradictions: readonly string[];
 }
 
-/** Reads a statement, plain or in a signed envelope, whose signature is not checked. Throws if it is ambiguous. */
+/**
+ * Reads a statement, plain or in a signed envelope. Does not check the signature. Throws if the statement is ambiguous.
+ */
 export function readStatement(file: string): PublishedStatement {
   const text = readTextFile(file, "The statement");
   const raw = parseJsonFile(text, file);

@@ -20,7 +20,7 @@ export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
   readonly kept: SavedRun;
-  /** A sentence for the user if the report's folder could not be written; otherwise `null`. */
+  /** A message to the user if the report's folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 

@@ -55,7 +55,7 @@ const stateSchema = z.object({
   targetFile: z.string().nullable(),
 });
 
-/** The content of `watch.json`, with which a later process can listen for the webhook deliveries of a run. */
+/** The content of `watch.json`. With it, a later process can go on listening for the webhook deliveries of a run. */
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
@@ -122,7 +122,7 @@ export function openJournal(folder: string) {
   const file = openSync(fileOf(folder), "a", 0o600);
   // Only this user may read the file, even if it existed before, because deliveries may contain webhook secrets.
   fchmodSync(file, 0o600);
-  // Ends an incomplete last line, which a killed process may have left.
+  // Begins the first new line with a line feed, because a killed process may have left an incomplete line.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
     add: (entry: JournalLine): void => {

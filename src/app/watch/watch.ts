@@ -41,7 +41,7 @@ export interface WatchOptions {
   readonly onOutlook: (outlook: RemainingRetries) => void;
   /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
-  /** Called once when the receiver listens, before the first report of progress. */
+  /** Called once when the receiver listens, before progress is reported. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
   readonly timers?: WatchTimers;
 }
@@ -96,7 +96,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** Deliveries may be missing if the receiver has refused connections since the last line. */
+  /** Records a gap if the receiver has refused connections since the last line, because deliveries may be missing. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -134,7 +134,10 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   return { ended: end() };
 }
 
-/** Opens the journal of a watch. If a later line cannot be written, the watch goes on: the new report will have it. */
+/**
+ * Opens the journal of a watch. If a line cannot be written later, the watch goes on, because the new report will
+ * contain the delivery.
+ */
 function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
   let isReported = false;
   try {

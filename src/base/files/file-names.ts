@@ -45,7 +45,7 @@ export function hasEnded(owner: FileOwner): boolean {
   }
 }
 
-/** Returns a name for a file that is still being written. */
+/** Returns a random name for a file that is still being written. */
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 

@@ -100,7 +100,10 @@ export function draftFor(file: string): Draft {
   return { path, commit };
 }
 
-/** Temporary files to remove if the process ends in the middle of a write, for example after a second signal. */
+/**
+ * Temporary files that are being written. They are removed if the process ends in the middle, for example after a
+ * second signal.
+ */
 const drafts = new Set<string>();
 process.on("exit", () => {
   for (const draft of drafts) rmSync(draft, { force: true });
@@ -157,14 +160,17 @@ function syncFolder(folder: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // Some file systems cannot sync a folder. The file itself was written completely.
+    // Some file systems cannot flush a folder. The file itself has been written completely.
   }
 }
 
 /** A text to write into a file: a string, or chunks, which save memory if the text is long. */
 export type FileText = string | Iterable<string>;
 
-/** Writes to a pipe, a device or a descriptor. A descriptor may be a socket, which cannot be opened by its path. */
+/**
+ * Writes to a pipe, a device or an open descriptor. Does not reopen a descriptor by its path, because a socket cannot
+ * be opened in this way.
+ */
 export function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
   const descriptor = inherited ?? openSync(file, "w");
@@ -195,7 +201,7 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
     try {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
-      // EAGAIN: the reader of the pipe is slower than this process.
+      // EAGAIN means that the reader of the pipe is slower than this process.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
       Atomics.wait(waitForReader, 0, 0, 5);
     }

@@ -8,7 +8,7 @@ import { parseYamlSource } from "./yaml-source.ts";
 export const notations = ["JSON", "YAML"] as const;
 export type Notation = (typeof notations)[number];
 
-/** A place in a text, as editors show it. Line and column begin at 1. Columns count UTF-16 units. */
+/** A position in a text, as editors show it. Line and column count from 1. Columns are in UTF-16 units. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -17,7 +17,7 @@ export interface Place {
 /** The names and indices that lead from the root of a document to a value in it. */
 export type ValuePath = readonly PropertyKey[];
 
-/** A parsed text, with the place of each of its values. */
+/** A parsed text, with the line and column of each value. */
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;

@@ -113,7 +113,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
   });
 }
 
-/** Returns the whole range, and then three overlapping halves of it. */
+/** Returns the whole range, and three overlapping ranges of half its length. */
 function overlappingSpans(from: number, to: number): (readonly [number, number])[] {
   const half = Math.ceil((to - from) / 2);
   const quarter = Math.floor(half / 2);

@@ -94,9 +94,11 @@ export function upperTail(z: number): number {
 }
 
 /**
- * Decides which of many tests are significant (Holm, 1979): one false positive has at most the probability `share`.
+ * Decides which of many tests are significant (Holm, 1979). The probability of one or more false positives is at most
+ * `share`.
  *
- * @param all number of tests; one without a value in `chances` counts with a p-value of 1
+ * @param chances p-values of tests
+ * @param all number of tests; a test without a value in `chances` counts with a p-value of 1
  */
 export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);

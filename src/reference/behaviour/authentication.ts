@@ -47,7 +47,9 @@ function needsFullScope(endpoint: Endpoint): boolean {
   return runsAgent(endpoint) || endpoint === "createWebhook" || endpoint === "createAlert";
 }
 
-/** Compares two texts in constant time, so that the time reveals neither length nor content of the secret. */
+/**
+ * Compares two texts in constant time, so that the duration tells nothing about the length or content of the secret.
+ */
 export function isSameSecret(one: string, other: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
@@ -90,7 +92,10 @@ export const standardAuthentication = {
     ((scope === "full" || !needsFullScope(endpoint)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
-  /** Whether a request has no signature, or a valid and recent one. `signed` returns the signed bytes. */
+  /**
+   * Whether a request may pass: it has no signature, or a valid and recent one. `signed` returns the bytes that are
+   * signed.
+   */
   acceptsSignature: (
     { signature, timestamp }: SignedRequest,
     signed: () => Uint8Array,

@@ -4,7 +4,7 @@ import { headerNames } from "../../spec/headers.ts";
 import type { DeliveryState, HostingEvent } from "../webhooks/store.ts";
 import type { Header } from "./transport.ts";
 
-/** Everything from which `eventBody` makes the body of a delivery. */
+/** The data from which `eventBody` makes the body of a delivery. */
 export interface EventInput extends Omit<HostingEvent, "type"> {
   /** Id of the event, made by `eventId`. */
   readonly id: string;
@@ -15,7 +15,7 @@ export interface EventInput extends Omit<HostingEvent, "type"> {
 /** The attempt to deliver an event or a usage alert for which headers or a signature are made. */
 export interface AttemptInput {
   readonly deliveryId: string;
-  /** `null` for a usage alert, which belongs to no webhook. */
+  /** Id of the webhook; `null` for a usage alert, which belongs to no webhook. */
   readonly webhookId: string | null;
   readonly eventId: string;
   /** Type of the event; `null` for a usage alert, which has none. */
@@ -40,9 +40,9 @@ export interface DeliveryProgress {
 /** The earlier deliveries of a webhook, at the time of a new event. */
 export interface WebhookBacklog {
   readonly url: string;
-  /** Number of deliveries that have not ended. */
+  /** Number of deliveries that are not delivered or failed yet. */
   readonly pending: number;
-  /** Number of deliveries that were marked failed. */
+  /** Number of failed deliveries. */
   readonly failed: number;
 }
 
@@ -76,7 +76,10 @@ export const standardDeliveries = {
   /** Whether a webhook's list of event types and wildcards selects this event type. */
   selectsType: (events: readonly string[], type: string): boolean =>
     events.some((event) => selectsEventType(event, type)),
-  /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
+  /**
+   * Whether a webhook gets the events of an agent. `tiedTo` is the only agent of the webhook; `null` if it gets the
+   * events of all agents.
+   */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
   /** Whether a webhook gets an event to which it is subscribed, given its earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
@@ -99,7 +102,9 @@ export const standardDeliveries = {
   /** Returns the value of the signature header; `null` omits the header. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  /** Returns the headers of a delivery, without those of the connection. `custom` are those of the webhook. */
+  /**
+   * Returns the headers of a delivery, without those of the connection. `custom` are the headers that the webhook adds.
+   */
   deliveryHeaders: (
     _facts: AttemptInput,
     signature: string | null,

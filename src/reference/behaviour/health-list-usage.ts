@@ -6,7 +6,7 @@ import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 
-/** Everything from which `healthBody` makes a health report. Instants are Unix milliseconds. */
+/** The data from which `healthBody` makes a health report. Times are Unix milliseconds. */
 export interface HealthInput {
   readonly agent: Agent;
   readonly version: string;
@@ -81,7 +81,7 @@ export const standardHealthListUsage = {
   }),
 };
 
-/** Makes the counts of a usage report. */
+/** Makes the part of a usage report that has the counts of requests and tokens. */
 export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
   requests: { used: limit - remaining, limit, remaining },
   tokens: {
@@ -93,7 +93,7 @@ export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCou
 
 let lastTime = { second: Number.NaN, text: "" };
 
-/** Formats an instant as `2026-03-04T05:06:07Z`. Caches the last text, since thousands of responses share it. */
+/** Formats a time as `2026-03-04T05:06:07Z`. Caches the last text, because thousands of responses have the same one. */
 export function isoTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastTime.second)

@@ -24,7 +24,7 @@ export const standardLimits = {
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
   maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
-  /** Whether a limit of a key may refuse a request to this endpoint. */
+  /** Whether the limits of a key apply to this endpoint. */
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether invoke and stream check agent and body before the limits. Then only a valid request gets 429. */
   reportsLimitErrorsLast: (): boolean => false,

@@ -85,7 +85,7 @@ export const standardStream = {
   encodeEvent: (name: string, data: string, _number: number): readonly StreamBytes[] => [
     `event: ${name}\ndata: ${data}\n\n`,
   ],
-  /** Returns when a stream stops whose client has left. */
+  /** Returns when a stream notices that its client has disconnected, and stops. */
   noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
 };
 

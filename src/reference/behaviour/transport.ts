@@ -34,7 +34,7 @@ export const standardTransport = {
   turnsBeforeResponse: (_head: { readonly endpoint: Endpoint }): number => 0,
   /** Milliseconds on the server's clock to wait before making a response. */
   responseDelayMs: (_head: { readonly endpoint: Endpoint; readonly isLimited: boolean }): number => 0,
-  /** Whether a request body of this `Content-Type` (empty if absent) is read as JSON. */
+  /** Whether the server reads a request body of this `Content-Type` as JSON. `contentType` is empty if absent. */
   acceptsContentType: (contentType: string, _endpoint: Endpoint): boolean =>
     /^application\/json\s*(;|$)/i.test(contentType),
   /** Whether the server tries to parse a request body with this text. */

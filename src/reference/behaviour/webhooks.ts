@@ -101,7 +101,7 @@ export const standardWebhooks = {
     input,
     ...stageData(stage),
   }),
-  /** Returns the stages for which the server sends an event when an execution ends. */
+  /** Returns the stages about which the server sends events when an execution ends. */
   endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
   /**
    * Returns the type of the event that is sent if the client of a stream disconnects before its end; `null` for no

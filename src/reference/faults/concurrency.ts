@@ -16,7 +16,7 @@ const slowWriteTurns = 300;
 /** How late a write takes effect, in event-loop turns. By then, all requests of a burst are admitted or refused. */
 const lateWriteTurns = 2000;
 
-/** Replaces the limiter of the minute. Keeps the standard limiter of the hour. */
+/** Replaces the limiter of the minute. The hour keeps its standard limiter. */
 function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Override {
   return () => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).hour), limiterOf(windowsOf(limits).minute)],

@@ -10,7 +10,7 @@ const invokedBody = eventOf("agent.invoked");
 const completedBody = eventOf("agent.completed");
 const failedBody = eventOf("agent.failed");
 
-/** Sends events of the types that `matches` selects also to webhooks that are tied to another agent. */
+/** Also sends events to webhooks that belong to another agent, if `matches` accepts the type of the event. */
 const sendToOtherAgents = (matches: (type: string) => boolean): Override =>
   withLast("selectsType", (last) => overrideResult("selectsAgent")((selects) => selects || matches(last()?.[1] ?? "")));
 

@@ -162,7 +162,7 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
   ),
 });
 
-/** An address of this machine that is not published. Linux routes all of 127.0.0.0/8 to loopback. */
+/** An IP address of this machine that is not among the published ones. Linux routes all of 127.0.0.0/8 to loopback. */
 const unpublishedSource = "127.0.0.9";
 
 const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>

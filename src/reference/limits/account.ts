@@ -7,7 +7,7 @@ export interface Refusal {
   readonly kind: LimitKind;
   /** The rate-limit window that the headers report. */
   readonly window: WindowStatus;
-  /** When the next request has room. */
+  /** Time at which there is room for the next request. */
   readonly roomAtMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface TokenCount {
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** Returns the limiter that refuses a request, and of several the one that refuses longest. */
+  /** Returns the limiter that has no room for a request. If several have none, returns the one that gets room last. */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;

@@ -165,7 +165,7 @@ export function rollingWindow(size: WindowSize): Limiter {
 /** Creates a limiter with a token bucket: at most `limit` tokens, and `refill` new tokens per `windowMs`. */
 export function tokenBucket(size: WindowSize, refill: number = size.limit): Limiter {
   const msPerToken = size.windowMs / refill;
-  // The only state is the instant at which the bucket is full again: one exact number.
+  // The time at which the bucket is full again. It is the limiter's whole state, as one exact number.
   let fullAtMs = Number.NEGATIVE_INFINITY;
   const missing = (nowMs: number) => Math.max(0, fullAtMs - nowMs) / msPerToken;
   const left = (nowMs: number) => Math.floor(size.limit - missing(nowMs) + 1e-9);

@@ -116,7 +116,7 @@ const listResponse = objectSchema({
 const countedUse = objectSchema({ used: integerSchema, limit: integerSchema, remaining: integerSchema });
 const usageResponse = objectSchema({ period: timeSchema, requests: countedUse, tokens: countedUse });
 
-/** Schemas of invoke, stream, health, list and usage. */
+/** Schemas for the routes of invoke, stream, health, list and usage. */
 export const agentSchemas = {
   invoke: {
     summary: "Invoke an agent",

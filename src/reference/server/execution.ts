@@ -37,7 +37,7 @@ export interface IncomingExecution {
   readonly violations: readonly SchemaViolation[];
 }
 
-/** Returns the error of a request to run an agent, or `null`. */
+/** Returns the error in a request to run an agent, or `null`. */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.endpoint);

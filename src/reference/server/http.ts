@@ -106,7 +106,9 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   }
 }
 
-/** Reads a query string. Turns digits into numbers, because the schema has integers for `page` and `limit`. */
+/**
+ * Reads a query string. Turns texts of digits into numbers, because the schema of `page` and `limit` demands integers.
+ */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;

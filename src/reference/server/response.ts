@@ -96,7 +96,7 @@ function bodyOf(
   return { contentType: behaviour.contentType("json", head), text: behaviour.jsonText(value, head) };
 }
 
-/** Frees the request's slot for concurrent requests, and then sends the whole response. */
+/** Frees the concurrency slot of the request, and then sends the whole response. */
 function sendResponse(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
   const head: HeadInput = { endpoint: context.endpoint, status };
   context.onResponseEvent("head", head);

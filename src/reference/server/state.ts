@@ -28,7 +28,7 @@ export interface ServerState {
   readonly operations: Map<string, AsyncOperation>;
   /** Token that requests to the test control need; `null` if they need none. */
   readonly controlToken: string | null;
-  /** Host names, in lower case, under which the test control is on; on loopback, it is on without one. */
+  /** Host names, in lower case, under which the test control is on. On loopback it is on without being named. */
   readonly controlHosts: readonly string[];
   /** The plan that makes requests fail, set by a call of the test control. */
   readonly trouble: Trouble;
@@ -48,7 +48,7 @@ export interface ServerState {
   nextRequestNumber(): number;
 }
 
-/** Everything from which `serverState` makes the state of a server. */
+/** The parts from which `serverState` makes the state of a server. */
 export interface ServerSetup extends Pick<
   ServerState,
   "clock" | "behaviour" | "ring" | "outbox" | "controlToken" | "controlHosts"

@@ -73,7 +73,7 @@ interface StreamConnection {
   readonly chunks: ChunkWriter;
 }
 
-/** Runs the steps of a stream. Yields a promise where the stream has to wait. */
+/** Runs the steps of a stream. Yields a promise whenever the stream has to wait. */
 function* runSteps(connection: StreamConnection, input: StreamInput): Generator<Promise<void>, void> {
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
@@ -104,7 +104,7 @@ async function runPause(
   step: Exclude<StreamStep, EventStep>,
   untilLeft: boolean,
 ): Promise<void> {
-  // The head is sent before any wait, so that the client gets it at once.
+  // Sends status and headers before any wait, so that the client gets them at once.
   connection.chunks.open();
   if (step.kind === "wait")
     await sleep(connection.context.state.clock, step.ms, untilLeft ? connection.context.client : null);

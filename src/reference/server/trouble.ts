@@ -2,7 +2,10 @@ import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { type Endpoint, runsAgent } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 
-/** Kinds of trouble: 500, a connection closed without a response, 429, or a wait before the request is handled. */
+/**
+ * Kinds of trouble. `error`: status 500. `drop`: the connection is closed without a response. `limit`: 429. `delay`: a
+ * wait before the request is handled.
+ */
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
 /** A plan that makes the next requests that run an agent fail or wait. */
@@ -66,7 +69,10 @@ interface ShownWindow {
   readonly resetAtMs: number;
 }
 
-/** Makes the error of a planned failure. A planned 429 is one for concurrency: the headers go on describing requests. */
+/**
+ * Makes the error of a planned failure. A planned 429 says that there are too many concurrent requests, so the headers
+ * still describe the request limit.
+ */
 export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
   const message = "This failure was asked for by a test control.";
   if (kind !== "limit") return apiError("crash", message);

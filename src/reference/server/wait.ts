@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 export interface DisconnectSignal {
   isDisconnected(): boolean;
   disconnect(): void;
-  /** Calls `listener` when the client leaves. Returns a function that removes the listener. */
+  /** Calls `listener` when the client disconnects. Returns a function that removes the listener. */
   onDisconnect(listener: () => void): () => void;
 }
 
@@ -27,7 +27,7 @@ export function disconnectSignal(): DisconnectSignal {
   };
 }
 
-/** Waits `ms` on the clock, or until the client leaves. */
+/** Resolves after `ms` on the clock, or when the client disconnects. */
 export function sleep(clock: Clock, ms: number, client: DisconnectSignal | null): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   return new Promise((resolve) => {

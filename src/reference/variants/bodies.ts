@@ -16,7 +16,7 @@ import {
   type Override,
 } from "../patch.ts";
 
-/** Reverses the order of keys in every object. */
+/** Reverses the order of the members in every object. */
 function reverseKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reverseKeys);
   if (!isObject(value)) return value;

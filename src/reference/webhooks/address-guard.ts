@@ -14,7 +14,7 @@ export interface AddressGuard {
   readonly lookup: LookupFunction;
 }
 
-/** Finds all addresses of a host name. */
+/** Finds all IP addresses of a host name. */
 export type Resolver = (name: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
 export interface GuardOptions {
@@ -102,7 +102,7 @@ export const privateNetworks = addressSet([
   "127.0.0.0/8",
   // Link-local addresses. 169.254.169.254 is the metadata service of most clouds.
   "169.254.0.0/16",
-  // A public address that Azure uses for its virtual machines only.
+  // A public IP address that only Azure's own virtual machines reach.
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",

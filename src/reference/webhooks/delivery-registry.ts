@@ -153,7 +153,7 @@ export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, att
   return { ...before, attempts, nextAttemptMs, state, message };
 }
 
-/** Removes the content of a message that will not be sent again, to save memory. */
+/** Removes the content of a message that will not be sent again. This saves memory. */
 function withoutContent(message: DeliveryMessage): DeliveryMessage {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }

@@ -184,8 +184,8 @@ export type WaitBudget = "usual" | "little";
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * A wait budget is a number of slices of real time, each with its own timer. A stall of this process costs only one
- * slice: responses that arrived meanwhile are read before the next timer fires.
+ * Length of a slice of a wait budget, which is counted in slices of real time. A stall of this process costs only one
+ * slice: responses that arrived meanwhile are read before the next slice begins.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };

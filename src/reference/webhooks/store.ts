@@ -147,7 +147,7 @@ export interface StoredState {
   readonly numbers: LastNumbers;
 }
 
-/** Returns the latest instant in a store, in Unix milliseconds; 0 for an empty store. */
+/** Returns the latest time in a store, in Unix milliseconds; 0 for an empty store. */
 export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   let latest = 0;
   for (const { webhook, totals } of webhooks) latest = Math.max(latest, webhook.createdMs, totals.lastAttemptMs ?? 0);
@@ -167,7 +167,7 @@ export interface RecordStore {
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;
-  /** Adds new deliveries. */
+  /** Stores new deliveries. */
   addDeliveries(deliveries: readonly Delivery[]): void;
   /** Stores the new state of a delivery after an attempt, and the new totals of its webhook. */
   endAttempt(delivery: Delivery, totals: DeliveryTotals): void;

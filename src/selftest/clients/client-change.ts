@@ -20,7 +20,7 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
 });
 
 /**
- * Makes a client that reacts wrongly to failures, streams or pages. Only a run that makes trouble shows the mistake.
+ * Makes a client that reacts wrongly to failures, streams or pages. Only a run with injected errors shows the mistake.
  */
 export const wrongReaction = (
   name: string,

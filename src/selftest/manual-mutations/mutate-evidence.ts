@@ -24,8 +24,8 @@ export interface RecordedRun {
 }
 
 /**
- * Returns the probes' evidence after a mutation. The server does not run again, because checks are pure functions. The
- * requests stay the same, although probes might have sent others.
+ * Returns the evidence of probes after a mutation. The server does not run again, because checks are pure functions.
+ * Requests stay the same, although probes might have sent others.
  */
 export const mutatedResults = (
   { results, exchanges, deliveries }: RecordedRun,
@@ -47,7 +47,7 @@ const editResponse =
   (exchange) =>
     isAnswered(exchange) ? change(exchange) : exchange;
 
-/** Applies edits only to exchanges that meet a condition. */
+/** Applies edits only to the exchanges that `isMeant` accepts. */
 export const editWhere =
   (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
   (exchange) =>

@@ -72,7 +72,7 @@ export function valueAt(value: unknown, steps: JsonPath): unknown {
   return current;
 }
 
-/** Returns a copy of a JSON value with another value at a path. `undefined` removes a member of an object. */
+/** Returns a copy of a JSON value with another value at a path. The value `undefined` removes a member of an object. */
 export function replaceAt(value: unknown, steps: JsonPath, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;
@@ -107,7 +107,7 @@ export const otherJsonStyles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-/** Writes a JSON value. */
+/** Writes a JSON value in a style. */
 export function jsonText(value: unknown, style: JsonStyle = plainJson): string {
   const space = style.isSpaced ? "\r\n\t " : "";
   if (Array.isArray(value)) return `[${space}${value.map((each) => jsonText(each, style)).join(`${space},${space}`)}]`;

@@ -29,7 +29,10 @@ export interface MutantTrial {
   readonly changes: readonly string[];
   /** For an illegal mutant: clauses that turned red although they do not forbid its change. */
   readonly alsoRed: readonly string[];
-  /** Whether every check that reads the changed evidence judged the mutant, not only those of covering clauses. */
+  /**
+   * Whether all checks that read the changed evidence judged the mutant. Otherwise, only checks of the clauses that
+   * forbid the change did.
+   */
   readonly isWhole: boolean;
 }
 

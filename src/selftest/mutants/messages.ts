@@ -52,7 +52,10 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
-/** Returns the path at which the fields of a table begin in a body; `null` if the table does not describe the body. */
+/**
+ * Returns the path at which the fields of a table begin in a body. Returns `null` if the table does not describe such a
+ * body.
+ */
 function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): JsonPath | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
@@ -141,7 +144,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/** Replaces the body of a delivery. Keeps `computedSignature`, so that checks accept the signature. */
+/** Replaces the body of a delivery. Keeps `computedSignature`, so that checks still accept the delivery's signature. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

@@ -30,7 +30,7 @@ export interface Mutant {
   readonly kind: "illegal" | "legal";
   /** Name of the kind of change, such as "a required field is left out". */
   readonly operator: string;
-  /** The changed message: an endpoint and a status, `stream events`, or `deliveries`. */
+  /** Kind of the changed message: an endpoint with a status, `stream events`, or `deliveries`. */
   readonly place: string;
   /** The header, field or event that is changed. */
   readonly subject: string;

@@ -12,7 +12,7 @@ import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
-  /** The called endpoint; `null` for a path or a method that the document does not define. */
+  /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
@@ -71,7 +71,7 @@ const idsWhileAdvanced = memoizeByObject(
     ),
 );
 
-/** Describes what sets a response apart from others of its endpoint and status; `null` for nothing. */
+/** Describes how a response differs in kind from other responses of its endpoint and status; `null` if it does not. */
 function traitOf(
   { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,

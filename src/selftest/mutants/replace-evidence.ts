@@ -105,7 +105,7 @@ function changesIn(holder: object, replacement: Replacement): PartChange[] {
   });
 }
 
-/** Returns the keys that are in both maps. Iterates over the smaller map. */
+/** Returns the keys that both maps have. Iterates over the smaller map. */
 const keysInBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
   one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : keysInBoth(other, one);
 

@@ -166,7 +166,9 @@ export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
   readonly fates: Readonly<Record<MutantStatus, number>>;
-  /** Mutants with a wrong result: illegal ones that were not killed, and legal ones that changed an outcome. */
+  /**
+   * Mutants with a wrong result, in groups: illegal ones that were not killed, and legal ones that changed an outcome.
+   */
   readonly groups: readonly MutantGroup[];
   /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;

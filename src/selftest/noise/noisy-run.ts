@@ -11,15 +11,15 @@ import { runUnbounded, withSmallTiers } from "../trial.ts";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Disturbances of a run. Times are in milliseconds. */
+/** Disturbances of one run. Times are in milliseconds. */
 export interface Noise extends NetworkNoise {
   readonly name: string;
   /**
-   * For how many milliseconds the event loop of this process is blocked at most, ten times a second. A reference server
-   * in the same process is blocked as well.
+   * Maximum duration, in milliseconds, for which this process's event loop is blocked, ten times a second. A reference
+   * server in the same process is blocked as well.
    */
   readonly maxLoopBlockMs: number;
-  /** Milliseconds in each 100 ms during which a thread on each core computes, to keep the processor busy. */
+  /** For how many of each 100 ms a thread on each core computes, to keep the processor busy. */
   readonly busyMs: number;
 }
 
@@ -44,8 +44,8 @@ export interface CorrectServer {
 }
 
 /**
- * Starts the reference server with legal variants drawn by a seed. Leaves out tiers whose hourly limit takes thousands
- * of requests to exhaust.
+ * Starts the reference server with legal variants that are drawn by a seed. Leaves out tiers whose hourly limit is
+ * thousands of requests.
  */
 export async function startLegalServer(seed: number): Promise<CorrectServer> {
   const patches = drawVariants(seed);
@@ -107,7 +107,7 @@ export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
   return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
 }
 
-/** Blocks the event loop of this thread for up to `maxMs` at a time, once every `everyMs`. */
+/** Blocks this thread's event loop once every `everyMs`, each time for a random duration up to `maxMs`. */
 export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
   const timer = setInterval(() => {
     const until = performance.now() + numbers() * maxMs;
@@ -124,7 +124,7 @@ export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => nu
 /** Disturbances that a simulated network adds between the harness and the server. */
 export interface NetworkNoise {
   /**
-   * Maximum delay of a chunk of data, in milliseconds. Most chunks wait much less. The chunks of a connection keep
+   * Maximum delay of a chunk of data, in milliseconds. Most delays are much shorter. The chunks of a connection keep
    * their order.
    */
   readonly jitterMs: number;

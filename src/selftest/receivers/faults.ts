@@ -2,11 +2,11 @@ import type { ClauseId } from "../../spec/clauses.ts";
 import { executionEvents } from "../../spec/events.ts";
 import { createHmac } from "node:crypto";
 
-/** A receiver of which some decisions differ from the standard receiver. */
+/** A receiver that behaves differently from the standard receiver in some respects. */
 export interface ReceiverPatch {
   readonly name: string;
   readonly summary: string;
-  /** The clauses that the receiver breaks. Empty for a legal variant. */
+  /** The clauses that the receiver breaks; empty for a legal variant. */
   readonly breaks: readonly ClauseId[];
   readonly behaviour: Partial<ReceiverBehaviour>;
 }

@@ -154,7 +154,7 @@ export const extraProperties: readonly ExtraProperty[] = [
   headerProperty("no Accept-Encoding", ({ headerNames }) => !headerNames.includes("accept-encoding")),
 ];
 
-/** The number rules that a condition may have. */
+/** The number rules from which conditions are drawn. */
 export const numberRules: readonly NumberRule[] = [
   ...[2, 3, 4].map((wanted): NumberRule => ({
     description: `request number ${wanted}`,

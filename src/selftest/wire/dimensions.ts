@@ -59,7 +59,7 @@ const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
 const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
   !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
 
-/** Whether a run calls agents of this role with a plain query and no other field. */
+/** Whether runs call agents of this role only with a plain query and no other field. */
 export const takesPlainFieldsOnly = (agent: string): boolean =>
   exclusions.some(
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
@@ -105,10 +105,12 @@ export const isTierKey = (key: string | undefined): boolean => tierNames.some((t
 export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
-/** Whether a limit of the key is used up in every request with these values. */
+/** Whether requests with these values always have a key with a used-up limit. */
 export const isUsedUp = ({ state }: DimensionValues): boolean => state !== undefined && state !== "fresh";
 
-/** Whether every request with these values lacks a permission, to which the reference server answers 403. */
+/**
+ * Whether every request with these values lacks a permission. The reference server responds to such requests with 403.
+ */
 export const isForbidden = ({ key, endpoint, agent }: DimensionValues): boolean =>
   key === "other address" ||
   (key === "read-only" && isPost(endpoint)) ||

@@ -14,7 +14,7 @@ export interface RequestTraits {
   readonly status: number;
   readonly accept: string;
   readonly contentType: string;
-  /** Names of the request's headers, in lower case. */
+  /** Names of the headers that the request has, in lower case. */
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;

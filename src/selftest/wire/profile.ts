@@ -58,7 +58,7 @@ export async function takeProfile(): Promise<Profile> {
 /** The header in which a request names its probe, so that the proxy can record which probe sent it. */
 export const probeHeader = "x-selftest-probe";
 
-/** The name of a probe. For a tier probe, the name and the tier. */
+/** Returns the name of a probe, followed by the tier for a probe that runs once per tier. */
 export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 

@@ -16,7 +16,7 @@ export interface ProxyChange {
   readonly mutation: Mutation;
 }
 
-/** The counts of a proxy during one run. */
+/** The counts that a proxy keeps during one run. */
 export interface ProxyCounts {
   /** Number of requests so far that met the mutant's condition. */
   chosen: number;

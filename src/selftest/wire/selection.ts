@@ -11,7 +11,7 @@ export interface CheckSelection {
 
 const isReview = ({ stage }: Probe): boolean => stage === "review";
 
-/** The probes of a check that send requests. Probes of the stage `review` send none. */
+/** Returns the probes of a check that send requests. Leaves out probes of the stage `review`, which send none. */
 const sendingProbesOf = ({ on }: Check): Probe[] => Object.values(probesOf(on)).filter((probe) => !isReview(probe));
 
 /** All probes of the suites, by name. */
@@ -52,7 +52,9 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
 /** Whether a probe uses up the minute or hour limit of a tier, which takes many requests. */
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/** Returns all checks, without the probes that use up the minute or hour of a tier. Those in `instances` stay. */
+/**
+ * Selects all checks. Leaves out probes that use up the minute or hour limit of a tier, except those in `instances`.
+ */
 export const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
   name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),

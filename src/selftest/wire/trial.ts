@@ -145,8 +145,8 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // The run stopped early, because the server looks like another API or refuses every key. This counts as a failed
-    // must check.
+    // The server looks like another API or refuses every key, so the run stopped early. This counts as a failed must
+    // check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const found = (kind: Judgement["finding"]["kind"]) =>
     result.judgements.filter(({ finding }) => finding.kind === kind);

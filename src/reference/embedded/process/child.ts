@@ -7,8 +7,8 @@ import { type Reference, startReference } from "../../reference.ts";
 import { referenceTiers } from "../../keys.ts";
 import type { ChildRequest, PatchName, ChildReply, StartOptions, ChildCommand } from "./server-process.ts";
 
-// This file runs the embedded server as a child process. The process ends with its parent, because the channel between
-// them closes.
+// This file runs the embedded server as a child process. The process ends when its parent ends, because the channel to
+// the parent closes.
 
 let reference: Reference | null = null;
 const clock = acceleratedClock(1);

@@ -7,7 +7,10 @@ import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../
 import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../mutant.ts";
 
-/** Picks a delivery of each event type, signed or not, first or later; of the failing webhook, one of each attempt. */
+/**
+ * Picks the deliveries to mutate: for each event type, one signed and one unsigned, one first and one later. Of the
+ * failing webhook, picks one for each attempt.
+ */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {

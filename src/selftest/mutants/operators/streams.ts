@@ -54,7 +54,7 @@ const atEnd =
   };
 const atEndOf = (name: string, edit: EventEdit): StreamChange =>
   atEnd((events, end) => (events[end]?.name === name ? edit(events, end) : null));
-/** Adds an event with other data after the final event. */
+/** Creates a change that adds an event after the final event of a stream. */
 const append =
   (name: string, data: string): EventEdit =>
   (events, end) =>

@@ -48,7 +48,7 @@ export interface FieldChange {
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
-/** The longest plausible duration. A larger number of seconds must be in a wrong unit. */
+/** The longest plausible duration in seconds. A larger value must be in a wrong unit. */
 const maxPlausibleSeconds = 100;
 
 /** Lists the changes of one field. `row` describes the field, in a table of fields. */
@@ -80,7 +80,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
-            // The agents in other roles respond at once, so that their execution time is 0 in either unit.
+            // Other agents respond at once, so that their execution time is 0 in any unit.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > maxPlausibleSeconds ? { value: value * 1000 } : null,

@@ -9,7 +9,7 @@ export interface Upstream {
   readonly resend: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
   /** Sends a GET request with the key of the client's request. */
   readonly read: (path: string) => Promise<WireResponse>;
-  /** The path of the client's request, with its query. */
+  /** The path of the client's request, with its query string. */
   readonly path: string;
   /** A key of the target without restrictions. */
   readonly unrestrictedKey: string;

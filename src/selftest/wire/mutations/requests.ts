@@ -43,7 +43,7 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // A 404 means that the valid key does not own the webhook or operation. The mutation then makes up a success.
+        // After a 404, the valid key does not own the webhook or operation, so the mutation makes up a success.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
         // A 404 for an unknown agent is legal even without a valid key, so it is not used.

@@ -8,7 +8,15 @@ import { requestsLeaving } from "../headers/value-sequences.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { elapsedSeconds, isSameWindow } from "../shared/compare-samples.ts";
 import { costsMeasured, healthCostMeasured } from "./cost-probe.ts";
-import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
+import {
+  admissibleCosts,
+  type MeasuredCost,
+  measuredCostsOf,
+  costsOne,
+  groupOf,
+  type RequestKind,
+  usualCosts,
+} from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
 /** Whether a clause covers a kind of request. */
@@ -26,15 +34,15 @@ const minInstances = 2;
  */
 const maxSuspects = 20;
 /**
- * Minimum number of controls for a charge. A charge is the measured cost of a request. Its controls are requests of
- * other kinds with their usual cost, sent at about the same time.
+ * Minimum number of controls for a measured cost. Controls are requests of other kinds that have their usual cost and
+ * were sent at about the same time.
  */
 const minControls = 3;
 /** Maximum time, in ms, between a measured cost and the controls that it is compared with. */
 const maxControlDistanceMs = 15_000;
 /**
- * Minimum duration of a control, as a share of the charge's duration. In less time, a rolling window gives back fewer
- * requests.
+ * Minimum duration of a control, as a share of the duration of the cost that it is compared with. In less time, a
+ * rolling window gives back fewer requests.
  */
 const minControlSpan = 0.7;
 /**
@@ -44,7 +52,7 @@ const minControlSpan = 0.7;
 const maxChance = 0.001;
 
 interface Ledger {
-  readonly charges: readonly Charge[];
+  readonly measured: readonly MeasuredCost[];
   readonly hasClock: boolean;
 }
 
@@ -53,63 +61,63 @@ interface Ledger {
  * @param isCovered whether the clause covers a kind of request
  */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isCovered: KindTest): Finding<never> {
-  const charges = chargesOf(samples)(all);
-  const others = charges.filter(
+  const measured = measuredCostsOf(samples)(all);
+  const others = measured.filter(
     ({ kind, isLowerBound }) => !isLowerBound && costsOne(kind) && !isStream(kind) && !isCovered(kind),
   );
   if (others.length > 0 && others.filter(({ cost }) => cost === 1).length < others.length / 2)
     return unproven("`Remaining` does not fall by one with most other requests (HDR-12)");
-  const judgedCharges = charges.filter(({ kind }) => isCovered(kind));
-  const groups = groupCharges(judgedCharges, "groups");
+  const judgedCosts = measured.filter(({ kind }) => isCovered(kind));
+  const groups = groupCosts(judgedCosts, "groups");
   if (![...groups.values()].some(({ length }) => length >= minInstances))
     return inapplicable("no two requests of one kind followed each other, so only the check without a ledger applies");
-  const ledger = { charges, hasClock: samples.hasClock };
+  const ledger = { measured, hasClock: samples.hasClock };
   for (const [group, own] of groups) {
     const wrong = findTooHigh(group, own, ledger) ?? findTooLow(own, ledger);
     if (wrong !== null) return describeWrongCosts(group, own, wrong, all);
   }
-  for (const [group, own] of groupCharges(judgedCharges, "valueGroups")) {
+  for (const [group, own] of groupCosts(judgedCosts, "valueGroups")) {
     const wrong = findTooHigh(group, own, ledger);
     if (wrong !== null) return describeWrongCosts(group, own, wrong, all);
   }
   return holds();
 }
 
-const groupCharges = (
-  charges: readonly Charge[],
+const groupCosts = (
+  measured: readonly MeasuredCost[],
   by: "groups" | "valueGroups",
-): ReadonlyMap<string, readonly Charge[]> => {
-  const found = new Map<string, Charge[]>();
-  for (const charge of charges)
-    for (const group of charge[by]) {
+): ReadonlyMap<string, readonly MeasuredCost[]> => {
+  const found = new Map<string, MeasuredCost[]>();
+  for (const each of measured)
+    for (const group of each[by]) {
       const known = found.get(group);
-      if (known === undefined) found.set(group, [charge]);
-      else known.push(charge);
+      if (known === undefined) found.set(group, [each]);
+      else known.push(each);
     }
   return found;
 };
 
 /**
- * Returns the measured costs (charges) that are too high. `null` if there are fewer than two, because another client
- * may cause a single one.
+ * Returns the measured costs that are too high. `null` if there are fewer than two, because another client may cause a
+ * single one.
  */
-function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
+function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger): readonly MeasuredCost[] | null {
   const [first] = own;
   if (first === undefined) return null;
   const { max } = admissibleCosts(first.kind);
   const trait = group.slice(groupOf(first.kind).length);
-  const charged = own
+  const tooHigh = own
     .filter(({ cost }) => cost > max)
     .slice(0, maxSuspects)
     .filter((each) => isUndisturbed(each, ledger, (control) => !isSuspected(control, each, trait)));
-  return charged.length >= minInstances ? charged : null;
+  return tooHigh.length >= minInstances ? tooHigh : null;
 }
 
 /**
- * Whether a control may cost too much for the same reason as the charge: they have the same endpoint or the same trait
- * (such as a parameter), or a request of the charge's kind is next to the control.
+ * Whether a control may cost too much for the same reason as the suspected cost: both have the same endpoint or the
+ * same trait (such as a parameter), or a request of the suspected kind is next to the control.
  */
-const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
+const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||
   control.between.includes(groupOf(kind)) ||
   (trait !== "" &&
@@ -117,10 +125,10 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     !trait.startsWith(" with the key "));
 
 /**
- * Returns the measured costs (charges) of a group that are too low. `null` unless they are more than half of the group,
- * because a window may give back requests at any time.
+ * Returns the measured costs of a group that are too low. `null` unless they are more than half of the group, because a
+ * window may give back requests at any time.
  */
-function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
+function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly MeasuredCost[] | null {
   const [first] = own;
   const { hasClock } = ledger;
   if (first === undefined) return null;
@@ -135,39 +143,44 @@ function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] |
 }
 
 /** Returns the number of earlier requests that may have left a rolling window while these costs were measured. */
-const countLeaving = (charges: readonly Charge[], hasClock: boolean): number =>
-  new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
+const countLeaving = (measured: readonly MeasuredCost[], hasClock: boolean): number =>
+  new Set(measured.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
  * Whether chance may explain wrong costs: the limiter may have given back a request during each. A token bucket gives
  * back at most its whole limit in a minute. Requests from before the run may leave a window at any time.
  */
-function mayBeGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
-  if (charges.some(({ account }) => !account.isFresh)) return true;
-  const chances = charges
+function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): boolean {
+  if (measured.some(({ account }) => !account.isFresh)) return true;
+  const chances = measured
     .map(({ from, to, count }) => ((from.limit ?? 0) / 60) * (elapsedSeconds(from, to, hasClock).max / count))
     .toSorted((one, other) => one - other)
-    .slice(countLeaving(charges, hasClock));
+    .slice(countLeaving(measured, hasClock));
   return chances.reduce((product, each) => product * Math.min(1, each), 1) > maxChance;
 }
 
 /**
- * Whether enough requests of other kinds (controls) were measured near a charge, and all have their usual cost. Then
- * neither another client of the key, nor requests that a window gave back, nor late counting explains the charge.
+ * Whether enough requests of other kinds (controls) were measured near a suspected cost, and all have their usual cost.
+ * Then neither another client of the key, nor requests that a window gave back, nor late counting explains the
+ * suspected cost.
  */
-function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
-  const { cost, kind, account } = charge;
+function isUndisturbed(
+  suspect: MeasuredCost,
+  { measured }: Ledger,
+  isFit: (control: MeasuredCost) => boolean = () => true,
+): boolean {
+  const { cost, kind, account } = suspect;
   const isTooLow = cost < admissibleCosts(kind).min;
-  const usual = usualAdmissible(charges);
-  const controls = charges.filter(
+  const usual = usualAdmissible(measured);
+  const controls = measured.filter(
     (each) =>
       each.account === account &&
       !each.isLowerBound &&
       groupOf(each.kind) !== groupOf(kind) &&
       isFit(each) &&
       isControl(usual.get(groupOf(each.kind)), isTooLow) &&
-      Math.abs(each.from.sentMs - charge.from.sentMs) <= maxControlDistanceMs &&
-      (!isTooLow || sharesWindow(each, charge)),
+      Math.abs(each.from.sentMs - suspect.from.sentMs) <= maxControlDistanceMs &&
+      (!isTooLow || sharesWindow(each, suspect)),
   );
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
@@ -183,10 +196,10 @@ const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
  * Returns the usual cost of each kind of request, by kind. Leaves out kinds whose usual cost the document does not
  * allow.
  */
-const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMap<string, number> => {
-  const kinds = new Map(charges.map(({ kind }) => [groupOf(kind), kind]));
+const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): ReadonlyMap<string, number> => {
+  const kinds = new Map(measured.map(({ kind }) => [groupOf(kind), kind]));
   return new Map(
-    [...usualCosts(charges)].filter(([group, cost]) => {
+    [...usualCosts(measured)].filter(([group, cost]) => {
       const kind = kinds.get(group);
       if (kind === undefined) return false;
       const { min, max } = admissibleCosts(kind);
@@ -196,24 +209,24 @@ const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMa
 });
 
 /**
- * Whether a control lies in the window of a charge and took about as long. If the window gave back a request during the
- * charge, it also did so during the control.
+ * Whether a control lies in the window of the suspected cost and took about as long. If the window gave back a request
+ * during one of them, it also did so during the other.
  */
-const sharesWindow = (control: Charge, charge: Charge): boolean =>
-  isSameWindow(control.from, charge.from) &&
-  control.from.sentClockMs === charge.from.sentClockMs &&
-  timePerRequestMs(control) >= minControlSpan * timePerRequestMs(charge);
+const sharesWindow = (control: MeasuredCost, suspect: MeasuredCost): boolean =>
+  isSameWindow(control.from, suspect.from) &&
+  control.from.sentClockMs === suspect.from.sentClockMs &&
+  timePerRequestMs(control) >= minControlSpan * timePerRequestMs(suspect);
 
 /** Returns the average duration, in milliseconds, of the requests whose cost was measured together. */
-const timePerRequestMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
+const timePerRequestMs = ({ from, to, count }: MeasuredCost): number => (to.headMs - from.sentMs) / count;
 
 function describeWrongCosts(
   group: string,
-  own: readonly Charge[],
-  wrong: readonly Charge[],
+  own: readonly MeasuredCost[],
+  wrong: readonly MeasuredCost[],
   { exchanges }: AllExchanges,
 ): Finding<never> {
-  const [{ kind, cost }] = wrong as readonly [Charge];
+  const [{ kind, cost }] = wrong as readonly [MeasuredCost];
   const trait = group.slice(groupOf(kind).length);
   const falls = wrong.slice(0, 2).map(({ from, to, account }) => {
     return `from ${from.remaining} to ${to.remaining} (${from.id}, ${to.id}, key ${account.key})`;

@@ -33,7 +33,7 @@ interface LedgerEntry {
 }
 
 /** The measured cost of consecutive requests of the same groups: how far `Remaining` fell from `from` to `to`. */
-export interface Charge {
+export interface MeasuredCost {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
@@ -67,14 +67,14 @@ export const costsOne = (kind: RequestKind): boolean => {
 };
 
 /** Measures the costs of the requests of a run, for each key. Uses the requests that other probes sent. */
-export const chargesOf = memoizeByObject((samples: AllSamples) =>
-  memoizeByObject((all: AllExchanges): readonly Charge[] => {
+export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
+  memoizeByObject((all: AllExchanges): readonly MeasuredCost[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
     return samples.keys.flatMap((account) => {
       const series = splitIntoSeries(samplesUntilRejected(account.samples)).map((alone) =>
         alone.map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all)),
       );
-      return measureCharges(series, account, samples.keylessMs);
+      return measureCosts(series, account, samples.keylessMs);
     });
   }),
 );
@@ -160,12 +160,17 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
  * Elsewhere, compares two requests of known cost around the measured ones. Both ways work whether a response reports
  * `Remaining` before or after its own request is counted.
  */
-function measureCharges(
+function measureCosts(
   series: readonly (readonly LedgerEntry[])[],
   account: KeySamples,
   keylessMs: readonly number[],
-): Charge[] {
-  const charge = (entry: Omit<LedgerEntry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
+): MeasuredCost[] {
+  const measure = (
+    entry: Omit<LedgerEntry, "sample">,
+    count: number,
+    [from, to]: Pair,
+    own: number,
+  ): MeasuredCost[] => {
     const { kind, groups, valueGroups } = entry;
     const isLowerBound = from.sample.sentClockMs !== to.sample.endClockMs;
     const fell = fallWithin(from.sample, to.sample, keylessMs, isLowerBound);
@@ -176,7 +181,7 @@ function measureCharges(
   };
   const pairs = series.flatMap((entries) => entries.slice(1).map((to, index) => [entries[index] ?? to, to] as const));
   const [alike, unlike] = [pairs.filter(isOfOneKind), pairs.filter((pair) => !isOfOneKind(pair))];
-  const repeated = alike.flatMap((pair) => charge({ ...pair[1], ...commonGroups(pair) }, 1, pair, 0));
+  const repeated = alike.flatMap((pair) => measure({ ...pair[1], ...commonGroups(pair) }, 1, pair, 0));
   const usual = usualCosts(repeated);
   const isComparable = comparableKinds(unlike, usual, keylessMs);
   const enclosed = series.flatMap((entries) => {
@@ -186,7 +191,7 @@ function measureCharges(
       const own = usual.get(to?.groups[0] ?? "");
       const [spent] = run;
       if (spent === undefined || from === undefined || to === undefined || own === undefined) return [];
-      return isOfOneKind([from, to]) || isComparable(from, to) ? charge(spent, run.length, [from, to], own) : [];
+      return isOfOneKind([from, to]) || isComparable(from, to) ? measure(spent, run.length, [from, to], own) : [];
     });
   });
   return [...repeated, ...enclosed];
@@ -219,8 +224,8 @@ function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
  * Returns the usual cost of each kind of request: the cost that more than half of its measurements show. Leaves out
  * kinds without such a cost.
  */
-export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
-  const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
+export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<string, number> {
+  const exact = measured.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
   return new Map(
     [...ofKinds].flatMap(([kind, own]) =>

@@ -15,6 +15,7 @@ export type Endpoint =
   | "keyUsage"
   | "checkOperation"
   | "batch"
+  | "startOperation"
   | "execute"
   | "describeAgent"
   | "unknown"
@@ -31,5 +32,11 @@ export function isServerOwn(endpoint: Endpoint): boolean {
 
 /** Whether a request to this endpoint runs an agent. */
 export function runsAgent(endpoint: Endpoint): boolean {
-  return endpoint === "invoke" || endpoint === "stream" || endpoint === "execute" || endpoint === "batch";
+  return (
+    endpoint === "invoke" ||
+    endpoint === "stream" ||
+    endpoint === "execute" ||
+    endpoint === "batch" ||
+    endpoint === "startOperation"
+  );
 }

@@ -78,7 +78,7 @@ export const gaps: readonly Gap[] = [
   gap(["AUTH-10"], "Whether the signed path has its query string").chosen("yes").otherwise("signature-of-path-only"),
   gap(["AUTH-13"], "A valid key that lacks permission")
     .chosen(
-      "403 `FORBIDDEN`, not counted; a read-only key may not invoke, stream, execute or batch, nor create webhooks or alerts",
+      "403 `FORBIDDEN`, not counted; a read-only key may not invoke, stream, execute, batch or start operations, nor create webhooks or alerts",
     )
     .otherwise("forbidden-401", "forbidden-404", "reader-may-invoke"),
   gap(["ERR-11"], "Codes that the document does not list")
@@ -221,7 +221,7 @@ export const gaps: readonly Gap[] = [
     .otherwise("key-usage-envelope", "key-usage-as-usage", "key-usage-as-list"),
   gap(["BAT-2", "BAT-3", "OPS-6"], "The path and the response of a batch, and which requests start an operation")
     .chosen(
-      "`POST /v1/agents/{agent_id}/batch`, 1 to 100 entries; 201 with an operation handle; only a batch starts an operation; it counts as one request; its entries take no slots, but use tokens",
+      "`POST /v1/agents/{agent_id}/batch`, 1 to 100 entries; 201 with an operation handle, as `POST /v1/agents/{agent_id}/operations` responds to the body of an invoke; nothing else starts an operation; each counts as one request; the entries take no slots, but use tokens",
     )
     .otherwise("batch-200", "batch-accepted-202", "handle-envelope", "handle-with-more", "operation-ids-of-uuid"),
   gap(["OPS-4"], "Method and response of `check_url`")

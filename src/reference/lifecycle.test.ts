@@ -185,6 +185,7 @@ describe("a server", () => {
       "/v1/agents/{agent_id}/batch",
       "/v1/agents/{agent_id}/health",
       "/v1/agents/{agent_id}/invoke",
+      "/v1/agents/{agent_id}/operations",
       "/v1/agents/{agent_id}/stream",
       "/v1/alerts",
       "/v1/keys/usage",

@@ -80,10 +80,12 @@ export interface ReferenceOptions {
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** Paths of the endpoints for which the document shows no path. Source: Endpoints 11 and 12. */
+/** Paths of the endpoints for which the document shows no path. Source: Endpoints 10 to 12. */
 const undocumentedPaths = {
   /** Path of a batch, relative to the base URL. */
   batch: "/agents/{agent_id}/batch",
+  /** Path that starts an operation with the body of an invoke, relative to the base URL. */
+  operation: "/agents/{agent_id}/operations",
   /** Path of an entrypoint, relative to the server's origin. */
   execute: "/api/v1/agents/{agent_id}/execute/answer",
 } as const;

@@ -39,8 +39,10 @@ export const standardBatches = {
     if (batch.length > maxBatchEntries) {
       return fieldError("invalid-input", "batch", `must not have more than ${maxBatchEntries} entries`);
     }
-    return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, at), null);
+    return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, `batch.${at}`), null);
   },
+  /** Returns the first error in the body that starts an operation, which is that of an invoke, or `null`. */
+  validateOperation: (body: unknown): ApiError | null => validateEntry(body, ""),
   operationId: (number: number): string => `op_${String(number).padStart(8, "0")}`,
   handleBody: ({ id, status }: AsyncOperation): unknown => ({
     operation_id: id,
@@ -64,16 +66,18 @@ export const standardBatches = {
   entryMs: (): number => 250,
 };
 
-function validateEntry(entry: unknown, at: number): ApiError | null {
-  if (!isObject(entry)) return fieldError("invalid-input", `batch.${at}`, "must be an object");
+/** Returns the first error in a body shaped like that of an invoke, which is at `path` in the request, or `null`. */
+function validateEntry(entry: unknown, path: string): ApiError | null {
+  const nameOf = (field: string): string => (path === "" ? field : `${path}.${field}`);
+  if (!isObject(entry)) return fieldError("invalid-input", path || "body", "must be an object");
   const { query, parameters, session_id: session } = entry;
-  if (query === undefined) return fieldError("missing-field", `batch.${at}.query`, "missing");
-  if (typeof query !== "string") return fieldError("invalid-input", `batch.${at}.query`, "must be a string");
+  if (query === undefined) return fieldError("missing-field", nameOf("query"), "missing");
+  if (typeof query !== "string") return fieldError("invalid-input", nameOf("query"), "must be a string");
   if (parameters !== undefined && !isObject(parameters)) {
-    return fieldError("invalid-input", `batch.${at}.parameters`, "must be an object");
+    return fieldError("invalid-input", nameOf("parameters"), "must be an object");
   }
   if (session !== undefined && typeof session !== "string") {
-    return fieldError("invalid-input", `batch.${at}.session_id`, "must be a string");
+    return fieldError("invalid-input", nameOf("session_id"), "must be a string");
   }
   return null;
 }

@@ -17,7 +17,9 @@ export interface EncodedBody {
 }
 
 function createsResource(endpoint: Endpoint): boolean {
-  return endpoint === "createWebhook" || endpoint === "createAlert" || endpoint === "batch";
+  return (
+    endpoint === "createWebhook" || endpoint === "createAlert" || endpoint === "batch" || endpoint === "startOperation"
+  );
 }
 
 /** The server's decisions about HTTP itself. Source: Endpoints, "Common request rules". */

@@ -50,7 +50,7 @@ export function targetOf(reference: Reference): Target {
       "deployment.deleted": async () => reference.deploy({ kind: "deleted", agentId }),
     },
     signing: { secret: reference.signingSecret },
-    paths: { operation: null, ...reference.paths },
+    paths: reference.paths,
     isDirect: true,
   };
 }

@@ -130,6 +130,27 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-served-on-key-usage": fault("AUTH-4", "Key usage accepts a key that was issued expired.").by(
     acceptExpiredKeys(wasIssuedExpired, (endpoint) => endpoint === "keyUsage"),
   ),
+  "no-key-for-two-slashes": fault("AUTH-2", "A path with two slashes needs no key.").by(
+    withPath((path) => (base) => ({
+      servedPath: (sent) => sent.replace("//", "/"),
+      ...letIn(({ kind }, { keys }) => (kind === "absent" && path().includes("//") ? keys[0] : undefined))(base),
+    })),
+  ),
+  "expired-key-served-for-upper-case": fault("AUTH-4", "A path in upper case accepts an expired key.").by(
+    withPath((path) => (base) => ({
+      servedPath: (sent) => sent.replace(/INVOKE$/, "invoke"),
+      ...acceptExpiredKeys(wasIssuedExpired, () => path().endsWith("INVOKE"))(base),
+    })),
+  ),
+  "expired-key-starts-operations": fault("AUTH-4", "A key that was issued expired may start an operation.").by(
+    acceptExpiredKeys(wasIssuedExpired, (endpoint) => endpoint === "startOperation"),
+  ),
+  "wrong-key-starts-operations": fault("AUTH-3", "A wrong key may start an operation.").by(
+    acceptWrongKeys("startOperation"),
+  ),
+  "missing-key-starts-operations": fault("AUTH-2", "A request without a key may start an operation.").by(
+    letIn(({ kind }, { keys }, endpoint) => (kind === "absent" && endpoint === "startOperation" ? keys[0] : undefined)),
+  ),
   "expired-key-other-code-on-list": fault(
     ["AUTH-4", "KEY-3"],
     "The list responds to an expired key as to a wrong one.",

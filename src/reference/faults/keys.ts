@@ -1,3 +1,4 @@
+import { hourMs } from "../../base/duration.ts";
 import {
   acceptExpiredKeys,
   always,
@@ -59,6 +60,17 @@ export const keyFaults = faults("Resources / API key", {
       return identity.kind === "unauthenticated" && lifeSeconds > 0 ? { ...identity, cause: "wrong-key" } : identity;
     }),
   ),
+  "temporary-key-forgotten": fault("KEY-3", "A temporary key is unknown, and so wrong, 2 h after its life.").by(
+    (base) => ({
+      identify: (credentials, ring, nowMs, endpoint) => {
+        const found = namedKey(credentials, ring);
+        const isForgotten = found !== undefined && isTemporary(found.key) && nowMs >= found.expiresAtMs + 2 * hourMs;
+        return isForgotten
+          ? { kind: "unauthenticated", cause: "wrong-key" }
+          : base.identify(credentials, ring, nowMs, endpoint);
+      },
+    }),
+  ),
   "prefixes-differ": fault("KEY-4", "Keys of the free tier have a prefix of their own.").by(() => ({
     keyText: (text) => text.replace(/^.._(?=free_)/, "fr_"),
   })),
@@ -76,6 +88,32 @@ export const keyFaults = faults("Resources / API key", {
   ),
   "read-only-key-streams-alone": fault("KEY-5", "A read-only key may stream, and may not invoke.").by(
     withKeyTraits({ scope: "full" }, "stream"),
+  ),
+  "read-only-key-starts-operations": fault("KEY-5", "A read-only key may start an operation, and may not invoke.").by(
+    withKeyTraits({ scope: "full" }, "startOperation"),
+  ),
+  "any-agent-in-operations": fault("KEY-6", "A key of one agent may start operations of the others.").by(
+    withKeyTraits({ agents: null }, "startOperation"),
+  ),
+  "any-address-for-operations": fault("KEY-7", "A key may start an operation from anywhere.").by(
+    withKeyTraits({ allowedIps: null }, "startOperation"),
+  ),
+  "temporary-key-starts-operations": fault("KEY-3", "A temporary key can start operations after it has expired.").by(
+    acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "startOperation"),
+  ),
+  "any-agent-by-encoded-id": fault("KEY-6", "A key of one agent may invoke another whose id is percent-encoded.").by(
+    withPath((path) => (base) => ({
+      permits: (key, request) => base.permits(path().includes("%") ? { ...key, agents: null } : key, request),
+    })),
+  ),
+  "reader-invokes-with-slash-at-end": fault(
+    "KEY-5",
+    "A read-only key may invoke by a path with a slash at its end.",
+  ).by(
+    withPath((path) => (base) => ({
+      servedPath: (sent) => sent.replace(/\/$/, ""),
+      permits: (key, request) => base.permits(path().endsWith("/") ? { ...key, scope: "full" } : key, request),
+    })),
   ),
   "any-agent-in-batch": fault("KEY-6", "A key of one agent may submit batches to the others.").by(
     withKeyTraits({ agents: null }, "batch"),

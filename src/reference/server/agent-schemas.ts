@@ -235,6 +235,18 @@ export const operationSchemas = {
       201,
     ),
   },
+  startOperation: {
+    summary: "Start an asynchronous operation",
+    operationId: "startOperation",
+    params,
+    body: batchEntry,
+    response: responseSchemas(
+      "The handle of the operation.",
+      { [jsonMediaType]: objectSchema(handle) },
+      [badRequest, noAgent, tooLarge, limited],
+      201,
+    ),
+  },
   checkOperation: {
     summary: "Check an asynchronous operation",
     operationId: "checkOperation",

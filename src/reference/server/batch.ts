@@ -8,13 +8,25 @@ import { disconnectSignal, sleep } from "./wait.ts";
 import { validateAgent } from "./execution.ts";
 
 /** Accepts a batch, and returns the operation that processes it. Source: Endpoints, "11. Batch submission". */
-export function submitBatch(context: RequestContext, agentId: string, body: unknown): RouteResult {
+export const submitBatch = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
+  acceptEntries(context, agentId, entriesOf(body), context.state.behaviour.validateBatch(body));
+
+/** Accepts the body of an invoke, and returns the operation that processes it. Source: Endpoints, 10. */
+export const startOperation = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
+  acceptEntries(context, agentId, [body], context.state.behaviour.validateOperation(body));
+
+/** Starts an operation that runs the entries, unless the body is invalid. */
+function acceptEntries(
+  context: RequestContext,
+  agentId: string,
+  entries: readonly unknown[],
+  bodyError: ApiError | null,
+): RouteResult {
   const { state } = context;
   const { behaviour, clock, operations } = state;
-  const invalid = behaviour.chooseError(validateAgent(state.agents, agentId), behaviour.validateBatch(body));
+  const invalid = behaviour.chooseError(validateAgent(state.agents, agentId), bodyError);
   const error = invalid ?? context.deferredError;
   if (error !== null) return failed(error);
-  const entries = entriesOf(body);
   const accepted: AsyncOperation = {
     id: behaviour.operationId(state.nextRequestNumber()),
     owner: context.accountName,

@@ -9,7 +9,7 @@ import type { SchemaViolation } from "../behaviour/invoke.ts";
 import { fieldError, apiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { sendResult, failed, type RouteResult } from "./response.ts";
-import { checkOperation, submitBatch } from "./batch.ts";
+import { checkOperation, startOperation, submitBatch } from "./batch.ts";
 import type { RequestContext } from "./admission.ts";
 import {
   createAlert,
@@ -67,6 +67,8 @@ export function addRoutes(app: FastifyInstance): void {
   const operation = "/v1/operations/:operation_id";
   add("GET", operation, "checkOperation", operationSchemas.checkOperation, byOperation(checkOperation));
   add("POST", `${agent}/batch`, "batch", operationSchemas.batch, byAgent(submitBatch));
+  const start = operationSchemas.startOperation;
+  add("POST", `${agent}/operations`, "startOperation", start, byAgent(startOperation));
   add("POST", `/api${agent}/execute/:entrypoint_tag`, "execute", operationSchemas.execute, sendExecute);
   add("POST", "/v1/webhooks", "createWebhook", webhookSchemas.createWebhook, byBody(createWebhook));
   const webhook = "/v1/webhooks/:webhook_id";

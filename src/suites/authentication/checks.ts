@@ -9,6 +9,8 @@ import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
 import { indirectUseChecks } from "../keys/indirect-use.ts";
+import { startChecksOfAuthentication } from "../keys/operation-start.ts";
+import { spellingChecksOfAuthentication } from "../keys/other-spellings.ts";
 import { batchSubmitted } from "../operations/probes.ts";
 import { allExchanges, endpointOf, endpointsWithControl, hasValidKey } from "../shared/all-exchanges.ts";
 import {
@@ -277,6 +279,8 @@ export const authentication = suite("Authentication", [
     return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
   ...indirectUseChecks,
+  ...startChecksOfAuthentication,
+  ...spellingChecksOfAuthentication,
   ...signingChecks,
   ...keyCornerChecks,
 ]);

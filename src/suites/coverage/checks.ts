@@ -120,9 +120,15 @@ const isRightCode = (code: string | null, isRight: (code: string) => boolean): b
   code === null || isRight(code);
 
 /** Creates a check of the error code in 401 responses to rejected keys, even if the request has other mistakes. */
-const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
+const checkKeyCode = (
+  clause: JudgedId,
+  kinds: readonly string[],
+  isRight: (code: string) => boolean,
+  since: RequirementSet = "1.1",
+): Check =>
   checkCorners(clause, {
     as: "code in every corner",
+    since,
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
@@ -161,7 +167,10 @@ export const keyCornerChecks: readonly Check[] = [
   }),
 ];
 
-export const outlivedKeyCheck: Check = checkKeyKinds("KEY-3", ["outlived"], "1.2");
+export const outlivedKeyChecks: readonly Check[] = [
+  checkKeyKinds("KEY-3", ["outlived"], "1.2"),
+  checkKeyCode("KEY-3", ["outlived"], (code) => code === "EXPIRED_API_KEY", "1.2"),
+];
 
 /** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
 function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {

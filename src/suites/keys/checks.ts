@@ -5,7 +5,7 @@ import type { Probe } from "../../run/probe.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
 import { checkEverySuccess } from "../shared/common-checks.ts";
-import { outlivedKeyCheck } from "../coverage/checks.ts";
+import { outlivedKeyChecks } from "../coverage/checks.ts";
 import { keyUsageLedger } from "../limits/ledger-checks.ts";
 import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-requests/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
@@ -21,6 +21,8 @@ import {
 import { formatValue } from "../../base/format-value.ts";
 import { isObject } from "../../base/json.ts";
 import { indirectKeyChecks } from "./indirect-use.ts";
+import { startChecksOfKeys } from "./operation-start.ts";
+import { spellingChecksOfKeys } from "./other-spellings.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,
@@ -96,7 +98,7 @@ export const keys = suite("Keys", [
           : unproven(`the temporary key was not accepted before its expiry (${describeStatus(before.asked)})`),
     },
   ),
-  outlivedKeyCheck,
+  ...outlivedKeyChecks,
   check("KEY-4", { seen: keyPrefixesRead, all: allExchanges }, ({ seen, all }) => {
     const acceptedKeys = new Set(all.exchanges.filter(isSuccess).map(({ key }) => key));
     const known = seen.prefixes.filter(({ name }) => acceptedKeys.has(name));
@@ -182,6 +184,8 @@ export const keys = suite("Keys", [
     },
   ),
   ...indirectKeyChecks,
+  ...startChecksOfKeys,
+  ...spellingChecksOfKeys,
   check("KEY-9", keyUsageRead, ({ read }) => {
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(read, 200) ? holds() : breach("200", outcomeOf(read), read);

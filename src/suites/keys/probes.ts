@@ -67,6 +67,9 @@ export const temporaryKeyUsed = probe(
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
+/** Whether the life of a temporary key is certainly over. */
+export const isLifeOver = (key: TargetKey, time: RunClock): boolean => elapsedMs(time) >= endOfLifeMs(key);
+
 /**
  * Returns the seconds from the start of the run until the temporary key has certainly expired. 0 without such a key.
  */
@@ -213,7 +216,10 @@ export const oneAgentKeyTried = probe(
 );
 
 /** Returns an agent that the key may not use, preferably one that answers. `undefined` if the harness knows none. */
-function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
+export function otherAgent(
+  { target: { agents }, discovery }: ProbeContext,
+  allowed: readonly string[],
+): string | undefined {
   const slow = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault];
   const failing = [agents.failing, agents.failingInStream];
   const avoided = [...slow, ...failing, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];

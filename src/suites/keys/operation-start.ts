@@ -1,0 +1,193 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import type { RejectedKeyKind } from "../../spec/dimensions.ts";
+import type { TargetKey } from "../../target/target.ts";
+import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
+import { batchSubmitted, type BatchSubmitted, fillAgentId } from "../operations/probes.ts";
+import { type KeyRequests, neverIssuedKey } from "../shared/key-requests/send-requests.ts";
+import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import {
+  isLifeOver,
+  oneAgentKeyTried,
+  otherAddressKeyTried,
+  otherAgent,
+  readOnlyKeyTried,
+  temporaryKeyUsed,
+} from "./probes.ts";
+
+// This file tests the path that starts an operation with the keys that the target refuses elsewhere.
+
+const since = "1.2";
+
+/** An attempt to start an operation with a key that the target must refuse. */
+interface StartTried {
+  readonly kind: RejectedKeyKind;
+  readonly exchange: Exchange;
+}
+
+interface Attempt {
+  readonly kind: RejectedKeyKind;
+  readonly agent: string;
+  /** The key to send. `null` if `authorization` replaces it. */
+  readonly key: TargetKey | null;
+  readonly authorization?: string | null;
+}
+
+export const operationStartTried = probe(
+  "keys that the target must refuse try to start an operation",
+  { requests: 0, stage: "coverage", since },
+  async (context): Promise<{ readonly tried: readonly StartTried[] }> => {
+    const { client, target } = context;
+    const { operation: path } = target.paths;
+    const { answering } = target.agents;
+    if (path === null || answering === undefined) return { tried: [] };
+    const tried: StartTried[] = [];
+    for (const { kind, agent, key, ...rest } of attemptsOf(context, path, answering)) {
+      const own = key === null ? client : client.as(key);
+      const options = { json: { query: "Hello." }, unpaced: target.clock === null, ...rest };
+      tried.push({ kind, exchange: await own.send("POST", fillAgentId(path, agent), options) });
+    }
+    return { tried };
+  },
+);
+
+function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt[] {
+  const { client, target, time } = context;
+  const keyOf = (
+    kind: RejectedKeyKind,
+    need: Parameters<typeof resolveKey>[0],
+    usedWith: string | undefined = agent,
+  ) => {
+    const key = resolveKey(need, target);
+    return key === null || usedWith === undefined ? [] : [{ kind, agent: usedWith, key }];
+  };
+  const temporary = keyOf("a temporary key after its life", "keys.temporary");
+  // A path without the placeholder does not name the agent, and perhaps starts the key's own.
+  const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
+  const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
+  const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
+  return [
+    ...keyOf("a read-only key", "keys.readOnly"),
+    ...(other === undefined ? [] : keyOf("a key of another agent", "keys.oneAgent", other)),
+    ...keyOf("a key of another address", "keys.elsewhere"),
+    ...keyOf("an expired key", "keys.expired"),
+    ...temporary.filter(({ key }) => isLifeOver(key, time)),
+    ...(hasFewRequests(target)
+      ? []
+      : [
+          { kind: "a wrong key", agent, key: null, authorization: wrongKey } as const,
+          { kind: "no key", agent, key: null, authorization: null } as const,
+        ]),
+  ];
+}
+
+interface StartEvidence {
+  readonly tries: { readonly tried: readonly StartTried[] };
+  readonly batch: BatchSubmitted;
+}
+
+/** The kinds of keys that get 401, and the code that goes with it: `null` for any. Every other kind gets no success. */
+const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
+  "no key": null,
+  "a wrong key": "INVALID_API_KEY",
+  "an expired key": "EXPIRED_API_KEY",
+  "a temporary key after its life": "EXPIRED_API_KEY",
+};
+
+/** Whether the path starts an operation with any key. Then an expired key proves nothing. */
+const acceptsAnyKey = (tried: readonly StartTried[]): boolean =>
+  tried.some(({ kind, exchange }) => kind === "a wrong key" && isSuccess(exchange));
+
+/** Judges the response to a kind of key, if other requests show that the target refuses such a key. */
+function judgeStart(
+  kind: RejectedKeyKind,
+  { tries, batch }: StartEvidence,
+  isRefusedElsewhere: boolean,
+): Finding<never> {
+  const started = batch.started ?? null;
+  if (started === null || !isSuccess(started)) return inapplicable("no path is known on which an operation starts");
+  const exchange = tries.tried.find((each) => each.kind === kind)?.exchange;
+  if (exchange === undefined || !isRefusedElsewhere || (kind !== "a wrong key" && acceptsAnyKey(tries.tried)))
+    return inapplicable(`${kind} was not tried, or is not refused elsewhere`);
+  if (isInconclusive(exchange)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(exchange)})`);
+  const wanted = codes[kind];
+  const isRight = wanted === undefined ? !isSuccess(exchange) : hasStatus(exchange, 401) && hasCode(exchange, wanted);
+  if (isRight) return holds();
+  const expected = wanted === undefined ? "does not start an operation" : `gets 401 ${wanted ?? ""}`.trim();
+  return breach(`${kind} ${expected}`, describeStatus(exchange), exchange, started);
+}
+
+/** Whether a response has the code, or none. ERR-2 to ERR-5 judge whether there is one. */
+function hasCode(exchange: Exchange, wanted: string | null): boolean {
+  const code = codeOf(exchange);
+  return wanted === null || code === null || code === wanted;
+}
+
+const isRefused = (exchange: Exchange | null | undefined): boolean =>
+  exchange !== null && exchange !== undefined && !isSuccess(exchange) && !isInconclusive(exchange);
+
+/** Whether a request of these got a refusal. */
+const isRefusedOn = ({ requests }: KeyRequests, kind: RejectedKeyKind, endpoint: EndpointName): boolean =>
+  isRefused(requests.find((each) => each.kind === kind && each.endpoint === endpoint)?.exchange);
+
+const tries = { tries: operationStartTried, batch: batchSubmitted } as const;
+const options = { as: "start of an operation", since } as const;
+
+/** Checks of the suite `authentication`. */
+export const startChecksOfAuthentication: readonly Check[] = [
+  check(
+    "AUTH-2",
+    { ...tries, sent: unauthenticatedSent },
+    ({ sent, ...evidence }) => judgeStart("no key", evidence, isRefusedOn(sent, "no key", "invoke")),
+    options,
+  ),
+  check(
+    "AUTH-3",
+    { ...tries, sent: unauthenticatedSent },
+    ({ sent, ...evidence }) => judgeStart("a wrong key", evidence, isRefusedOn(sent, "a wrong key", "invoke")),
+    options,
+  ),
+  check(
+    "AUTH-4",
+    { ...tries, sent: expiredKeySent },
+    ({ sent, ...evidence }) => judgeStart("an expired key", evidence, isRefusedOn(sent, "an expired key", "invoke")),
+    options,
+  ),
+];
+
+/** Checks of the suite `keys`. */
+export const startChecksOfKeys: readonly Check[] = [
+  check(
+    "KEY-3",
+    { ...tries, before: temporaryKeyUsed },
+    ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
+    options,
+  ),
+  // The document does not say whether starting an operation is a write: a reader that may invoke may start one.
+  check(
+    "KEY-5",
+    { ...tries, reader: readOnlyKeyTried },
+    ({ reader, ...evidence }) => judgeStart("a read-only key", evidence, isRefused(reader.invoked)),
+    options,
+  ),
+  check(
+    "KEY-6",
+    { ...tries, agents: oneAgentKeyTried },
+    ({ agents: { own, other }, ...evidence }) => {
+      const isRestricted = other !== null && isSuccess(own) && isRefusedOn(other, "a key of another agent", "invoke");
+      return judgeStart("a key of another agent", evidence, isRestricted);
+    },
+    options,
+  ),
+  check(
+    "KEY-7",
+    { ...tries, elsewhere: otherAddressKeyTried },
+    ({ elsewhere, ...evidence }) =>
+      judgeStart("a key of another address", evidence, isRefusedOn(elsewhere, "a key of another address", "invoke")),
+    options,
+  ),
+];

@@ -1,0 +1,143 @@
+import { getPath } from "../../base/json.ts";
+import { encodedSegment } from "../../base/path-segment.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { RejectedKeyKind } from "../../spec/dimensions.ts";
+import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
+import type { KeyRequest, KeyRequests } from "../shared/key-requests/send-requests.ts";
+import { describeStatus, isInconclusive, isSuccess } from "../shared/response.ts";
+import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
+
+// A guard may compare the path as sent, while the router normalises it first. So the path of an invoke that the target
+// refuses is sent again in other spellings, which a target may serve or not.
+
+const since = "1.2";
+
+/** Other spellings of the path of an invoke. RFC 3986, section 6.2.2.2: an encoded letter is the letter itself. */
+const spellings = {
+  "with its id percent-encoded": (agent) =>
+    `/agents/%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}/invoke`,
+  "with a slash at its end": (agent) => `/agents/${encodedSegment(agent)}/invoke/`,
+  "with two slashes": (agent) => `/agents//${encodedSegment(agent)}/invoke`,
+  "with its last word in upper case": (agent) => `/agents/${encodedSegment(agent)}/INVOKE`,
+} as const satisfies Readonly<Record<string, (agent: string) => string>>;
+
+type Spelling = keyof typeof spellings;
+
+/** An invoke whose path is spelled otherwise, with a key that the target must refuse. */
+interface SpelledOtherwise {
+  readonly kind: RejectedKeyKind;
+  readonly spelling: Spelling;
+  readonly exchange: Exchange;
+}
+
+interface SpellingsTried {
+  readonly tried: readonly SpelledOtherwise[];
+}
+
+export const otherSpellingsTried = probe(
+  "keys that the target must refuse invoke an agent by another spelling of its path",
+  { requests: 0, stage: "limits", since },
+  async (context): Promise<SpellingsTried> => {
+    const { client, target } = context;
+    const tried: SpelledOtherwise[] = [];
+    for (const { kind, agent, key } of usersOf(context))
+      for (const spelling of spellingsOf(agent)) {
+        const options = { json: { query: "Hello." }, unpaced: target.clock === null };
+        const path = spellings[spelling](agent);
+        const exchange =
+          key === null
+            ? await client.send("POST", path, { ...options, authorization: null })
+            : await client.as(key).send("POST", path, options);
+        tried.push({ kind, spelling, exchange });
+      }
+    return { tried };
+  },
+);
+
+const spellingsOf = (agent: string): Spelling[] =>
+  (Object.keys(spellings) as Spelling[]).filter(
+    (spelling) => spelling !== "with its id percent-encoded" || /^[A-Za-z0-9]/.test(agent),
+  );
+
+function usersOf(context: ProbeContext) {
+  const { target } = context;
+  const { answering } = target.agents;
+  const oneAgent = resolveKey("keys.oneAgent", target);
+  const users = [
+    { kind: "a read-only key", agent: answering, key: resolveKey("keys.readOnly", target) },
+    { kind: "a key of another agent", agent: otherAgent(context, oneAgent?.agents ?? []), key: oneAgent },
+    { kind: "an expired key", agent: answering, key: resolveKey("keys.expired", target) },
+  ] as const;
+  const anonymous = { kind: "no key", agent: answering, key: null } as const;
+  const all = [...users.filter(({ key }) => key !== null), ...(hasFewRequests(target) ? [] : [anonymous])];
+  return all.flatMap(({ agent, ...user }) => (agent === undefined ? [] : [{ ...user, agent }]));
+}
+
+/** Whether an agent ran: some servers respond 200 with a page of their own to a path that they do not know. */
+const hasResult = (exchange: Exchange): boolean =>
+  isSuccess(exchange) &&
+  [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);
+
+/** Judges that no spelling gets a key accepted, where the plain spelling is refused. */
+function judgeSpellings(
+  kind: RejectedKeyKind,
+  plain: Exchange | null | undefined,
+  { tried }: SpellingsTried,
+): Finding<never> {
+  const own = tried.filter((each) => each.kind === kind);
+  if (own.length === 0) return inapplicable(`${kind} was not tried`);
+  if (plain === null || plain === undefined || isSuccess(plain) || isInconclusive(plain))
+    return inapplicable(`${kind} is not refused by an invoke`);
+  const served = own.find(({ exchange }) => hasResult(exchange));
+  if (served === undefined) return holds();
+  return breach(
+    `${kind} does not invoke an agent by a path ${served.spelling}`,
+    describeStatus(served.exchange),
+    served.exchange,
+    plain,
+  );
+}
+
+const plainInvoke = ({ requests }: KeyRequests, kind: RejectedKeyKind): Exchange | undefined =>
+  requests.find((each: KeyRequest) => each.kind === kind && each.endpoint === "invoke")?.exchange;
+
+const options = { as: "other spellings of the path", since } as const;
+
+/** Checks of the suite `authentication`. */
+export const spellingChecksOfAuthentication: readonly Check[] = [
+  check(
+    "AUTH-2",
+    { spelled: otherSpellingsTried, sent: unauthenticatedSent },
+    ({ spelled, sent }) => judgeSpellings("no key", plainInvoke(sent, "no key"), spelled),
+    options,
+  ),
+  check(
+    "AUTH-4",
+    { spelled: otherSpellingsTried, sent: expiredKeySent },
+    ({ spelled, sent }) => judgeSpellings("an expired key", plainInvoke(sent, "an expired key"), spelled),
+    options,
+  ),
+];
+
+/** Checks of the suite `keys`. */
+export const spellingChecksOfKeys: readonly Check[] = [
+  check(
+    "KEY-5",
+    { spelled: otherSpellingsTried, reader: readOnlyKeyTried },
+    ({ spelled, reader }) => judgeSpellings("a read-only key", reader.invoked, spelled),
+    options,
+  ),
+  check(
+    "KEY-6",
+    { spelled: otherSpellingsTried, agents: oneAgentKeyTried },
+    ({ spelled, agents: { other } }) => {
+      const kind = "a key of another agent";
+      return judgeSpellings(kind, other === null ? null : plainInvoke(other, kind), spelled);
+    },
+    options,
+  ),
+];

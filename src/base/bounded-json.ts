@@ -88,7 +88,7 @@ function nameProblem(quoted: string, names: Set<string>): string | null {
   return null;
 }
 
-/** Returns the place of a character, as editors show it: `line 3, column 14`. */
+/** Returns the line and column of a character, such as `line 3, column 14`. */
 function placeOf(text: string, at: number): string {
   const before = text.slice(0, at).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;

@@ -49,7 +49,8 @@ export function sanitizeLine(text: string, most = 300): string {
 }
 
 /**
- * Longer graphemes may be cut, because a target can put any number of combining marks on one letter. In UTF-16 units.
+ * Maximum length of a grapheme that is never cut, in UTF-16 units. A target can put any number of combining marks on
+ * one letter.
  */
 const maxUncutGraphemeUnits = 32;
 

@@ -58,7 +58,7 @@ export interface ForwardedAddresses {
   readonly peer: string;
   /** Value of the header `Forwarded`; empty if absent. */
   readonly forwarded: string;
-  /** The header `X-Forwarded-For`; empty if absent. */
+  /** Value of the header `X-Forwarded-For`; empty if absent. */
   readonly forwardedFor: string;
 }
 

@@ -83,7 +83,7 @@ export interface AcceleratedClock extends Clock {
    * real duration.
    */
   setSpeed(speed: number): void;
-  /** Moves the clock to the beginning of the next hour. Timers that are already set keep their time. */
+  /** Moves the clock to the beginning of the next hour. Timers that are already set keep their real duration. */
   skipToNextHour(): void;
 }
 

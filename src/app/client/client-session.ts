@@ -35,7 +35,7 @@ interface SessionTools {
 
 const maxRuns = 40;
 /**
- * When runs with injected errors stop being started: after 5 minutes, or after 6 times the duration of the run without
+ * Time after which no further run with injected errors starts: 5 minutes, or 6 times the duration of the run without
  * errors.
  */
 const maxTroubledMs = 5 * 60_000;

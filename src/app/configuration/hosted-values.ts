@@ -24,7 +24,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/** Observes the values that a target shows for the agents of files. They need not equal those of the files. */
+/** Observes the values that a target shows for the agents of files. They may differ from the values in the files. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,

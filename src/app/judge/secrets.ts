@@ -8,7 +8,7 @@ import type { Target } from "../../target/target.ts";
 
 // This module must not import the suites, which load slowly. Commands that only show a report import this module.
 
-/** `name` replaces webhook secrets in redacted texts, and the shell variable in printed commands. */
+/** The words that stand for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
 /**

@@ -53,7 +53,7 @@ export interface LoadPreview {
   readonly baseUrl: string | null;
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
-  /** Total time, in seconds, that the plan waits between trials so that keys recover. */
+  /** Total time, in seconds, that the load waits between trials so that keys recover. */
   readonly restSeconds: number;
   readonly unsendable: readonly string[];
 }

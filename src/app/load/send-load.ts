@@ -203,7 +203,7 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // An interrupted pause still counts in full. The limit keeps the sum from exceeding the duration of the load.
+  // An interrupted pause still counts in full. `Math.min` keeps the sum from exceeding the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }

@@ -76,7 +76,7 @@ const isRunBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
 /**
- * A run may send up to 15 % more requests than planned, because requests that were refused or for health use up no rate
+ * A run may send up to 15 % more requests than planned, because health requests and refused requests use up no rate
  * limit.
  */
 const unplannedRequestsFactor = 1.15;

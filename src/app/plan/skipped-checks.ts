@@ -10,7 +10,7 @@ import type { PlanRow } from "./plan-rows.ts";
 export interface SkipGroup {
   readonly enabledBy: string;
   readonly checks: readonly string[];
-  /** Ids of those `checks` for which even more is missing. */
+  /** Ids of those `checks` that lack further requirements as well. */
   readonly needingMore: readonly string[];
 }
 

@@ -28,7 +28,7 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /** Its times are Unix milliseconds. If the start of the recording is unknown, they are relative. */
+  /** The exchange. Its times are Unix milliseconds; if the start of the recording is unknown, they are relative. */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }

@@ -119,7 +119,7 @@ const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeBy
 
 export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** The result of a check with skip reasons as texts, as the report has them, instead of data. */
+/** The result of a check. Its skip reason is the text of the report, not data. */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
 /**

@@ -18,8 +18,8 @@ export const hodgesLehmannShift = (one: readonly number[], other: readonly numbe
   median(one.flatMap((value) => other.map((each) => value - each)));
 
 /**
- * Two measures of a normal distribution with standard deviation 1: its median absolute deviation, and below its
- * interquartile range.
+ * Median absolute deviation of a normal distribution with standard deviation 1. The next constant is its interquartile
+ * range.
  */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;

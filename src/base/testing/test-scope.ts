@@ -22,7 +22,8 @@ export const runsOf = (runs: { readonly quick: number; readonly full: number }):
   wholeNumber("CONFORMANCE_RUNS") ?? (isFull ? runs.full : runs.quick);
 
 /**
- * Returns the whole list in a full run and for trials. A quick run gets every `of`-th item; the seed shifts the choice.
+ * Returns the items to test: all items in a full run and for trials, every `of`-th item in a quick run. The seed
+ * decides where it begins.
  */
 export const sampleOf = <T>(all: readonly T[], { of }: { readonly of: number }): readonly T[] =>
   triesEveryCase ? all : all.filter((_, at) => at % of === testSeed % of);

@@ -101,7 +101,7 @@ export function isoTime(ms: number): string {
   return lastTime.text;
 }
 
-/** Everything from which `agentDetailsBody` makes the body of `GET /agents/{agent_id}`. */
+/** The data from which `agentDetailsBody` makes the body of `GET /agents/{agent_id}`. */
 export interface AgentDetailsInput {
   readonly agent: Agent;
   readonly version: string;
@@ -109,7 +109,7 @@ export interface AgentDetailsInput {
   readonly listItem: unknown;
 }
 
-/** Everything from which `keyUsageBody` makes the body of `GET /keys/usage`. Instants are Unix milliseconds. */
+/** The data from which `keyUsageBody` makes the body of `GET /keys/usage`. Times are Unix milliseconds. */
 export interface KeyUsageInput extends UsageInput {
   readonly key: ReferenceKey;
   readonly lastUsedMs: number | null;

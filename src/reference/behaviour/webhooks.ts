@@ -21,7 +21,7 @@ export type ExecutionStage =
   | { readonly kind: "failed"; readonly message: string; readonly details: string }
   | { readonly kind: "timeout"; readonly timeoutMs: number };
 
-/** Everything from which `executionEventData` makes the data of an event. */
+/** The data from which `executionEventData` makes the data of an event. */
 export interface ExecutionEventInput {
   readonly requestId: string;
   /** The body of the request that ran the agent. */

@@ -61,7 +61,7 @@ function monthAt(nowMs: number): CalendarMonth {
 /** Returns the start of the month (UTC) that contains a time. */
 export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
-/** Returns the start of the next month (UTC) after an instant. */
+/** Returns the start of the next month (UTC) after a time. */
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**

@@ -203,8 +203,8 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // There is room once the weight of the earlier window (`before`) has fallen. If this window (`used`) is full
-    // itself, there is room only in the next one.
+    // If this window (`used`) has room, there is room once the weight of the earlier window (`before`) has fallen.
+    // Otherwise there is room only in the next window.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

@@ -83,7 +83,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
   );
 }
 
-/** Handles `POST /control/deployments`. */
+/** Handles `POST /control/deployments`: changes a deployment. */
 function controlDeployment(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
@@ -118,8 +118,8 @@ const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
 
 /**
- * Whether the test control is on for a request. It is on at a named host. It is also on at a loopback address under a
- * loopback name: a web page cannot reach it there by a host name of its own.
+ * Whether the test control is on for a request: under a host name of `controlHosts`, or at a loopback address under a
+ * loopback name. Under any other name, a web page with a host name of its own could reach the loopback address.
  */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);

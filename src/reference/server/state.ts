@@ -56,7 +56,7 @@ export interface ServerSetup extends Pick<
   readonly tiers: TierTable;
   /** Store for the alerts. */
   readonly records: RecordStore;
-  /** Addresses and CIDRs of the proxies whose forwarding headers are trusted. */
+  /** IP addresses and CIDRs of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
 }
 

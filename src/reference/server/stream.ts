@@ -173,8 +173,8 @@ export interface ChunkWriter {
 }
 
 /**
- * Creates a writer that writes the frame of HTTP chunks itself. Node would write each chunk in four parts, which costs
- * more than making the event. Source: RFC 9112, section 7.1 (chunked transfer coding).
+ * Creates a writer that frames HTTP chunks itself. Node would write each chunk in four parts, which costs more than
+ * making the event. Source: RFC 9112, section 7.1 (chunked transfer coding).
  */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
   // HTTP/1.0 has no chunked encoding. There, the end of the connection ends the body.

@@ -184,7 +184,7 @@ async function withinTimeout(text: Promise<string>): Promise<string> {
 const askEverything: Script = async function* (server) {
   yield server.reference.keys.map(({ key }) => key).join();
   for (const [path, call] of calls) yield await withinTimeout(describeCall(server, path, call));
-  // These requests record the exact bytes of a response.
+  // From here, the transcript records the exact bytes of responses.
   const { key } = server.reference.issueKey("pro");
   const authorized = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
   yield await server.raw(`GET /v1/nothing HTTP/1.1\r\n${authorized}\r\n`);

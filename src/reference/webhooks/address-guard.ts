@@ -122,7 +122,7 @@ export const privateNetworks = addressSet([
   "2001::/32",
   "2001:db8::/32",
   "3fff::/20",
-  // Unique local addresses. fd00:ec2::254 is a metadata service.
+  // Unique local addresses. They include fd00:ec2::254, a metadata service of cloud machines.
   "fc00::/7",
   "fe80::/10",
   "fec0::/10",

@@ -98,7 +98,7 @@ export type DeliveryMessage =
     }
   | { readonly kind: "notice"; readonly number: number; readonly body: unknown };
 
-/** A message on its way to one destination. Instants are Unix milliseconds on the server's clock. */
+/** A message on its way to one destination. Times are Unix milliseconds on the server's clock. */
 export interface Delivery {
   /** Number of the delivery, from 1 in order of creation. */
   readonly number: number;

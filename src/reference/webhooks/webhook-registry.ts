@@ -49,8 +49,8 @@ export function webhookRegistry(
   };
   const active = () => [...byId.values()].filter(({ isActive }) => isActive);
   for (const { webhook, isActive, totals } of stored.webhooks) {
-    // After a restart, webhooks of configuration files are inactive at first. When its file is read again, it adds its
-    // webhooks anew.
+    // After a restart, webhooks of configuration files are inactive at first. Each file is read again, and then adds
+    // its webhooks anew.
     const isStillActive = isActive && webhook.owner !== fileOwner;
     byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }

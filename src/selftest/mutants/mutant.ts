@@ -41,7 +41,7 @@ export interface Mutant {
   readonly make: () => Replacement;
 }
 
-/** Creates a mutant. A mutant is legal if no clause covers its change. */
+/** Creates a mutant. A mutant is legal if no clause forbids its change. */
 export const mutantOf = (
   operator: string,
   where: Pick<Mutant, "place" | "subject" | "id">,

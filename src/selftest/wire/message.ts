@@ -3,7 +3,9 @@ import type { Header } from "../../evidence/exchange.ts";
 import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
-/** The properties of a request and its response head that conditions test. Plain data, so that threads can get it. */
+/**
+ * The properties of a request and its response that conditions test. Threads can get them, because they are plain data.
+ */
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;

@@ -142,7 +142,8 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Leaves the age `first` out, because a key has only one first request, which hardly has the extra property as well.
+  // Drops the `age` unless it is `after a reset`. A key has only one first request, which hardly has the extra property
+  // as well.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

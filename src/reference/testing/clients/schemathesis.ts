@@ -44,7 +44,7 @@ export interface Campaign {
 
 /** Runs schemathesis on a server's description. The same campaign always sends the same requests. */
 export async function runSchemathesis(campaign: Campaign): Promise<ProcessResult> {
-  // schemathesis writes files into its working folder.
+  // A new folder for each run, because schemathesis writes files into its working folder.
   const folder = await mkdtemp(join(tmpdir(), "schemathesis-"));
   const env = {
     SCHEMATHESIS_HOOKS: "schemathesis_hooks",

@@ -150,7 +150,7 @@ const withRequestOf = (delivery: Delivery, { request, computedSignature }: Deliv
   computedSignature,
 });
 
-/** Returns, for each pair of event types, one delivery of each type to the same address: the first ones. */
+/** Returns, for each pair of event types, the first two deliveries of these types to the same address. */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(

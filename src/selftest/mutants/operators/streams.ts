@@ -45,7 +45,7 @@ const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>
     edit(events, indexOfFirst(events, name));
-/** Edits the final event of a stream. Skips streams that the harness closed, because they have none. */
+/** Edits the final event of a stream. Skips streams that the harness closed, because these have no final event. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
   (events) => {

@@ -27,6 +27,6 @@ export const judgeReceiverAt = (
     signal: new AbortController().signal,
   });
 
-/** The clauses with findings of some kinds. */
+/** Returns the clauses that have a finding of one of these kinds. */
 export const clausesWith = ({ judgements }: RunResult, ...kinds: readonly string[]): string[] =>
   judgements.filter(({ finding }) => kinds.includes(finding.kind)).map(({ check }) => check.clause);

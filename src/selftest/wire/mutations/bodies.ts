@@ -80,7 +80,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
-            // Other agents respond at once, so that their execution time is 0 in any unit.
+            // Requires the slow agent. Other agents respond at once, so that their execution time is 0 in any unit.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > maxPlausibleSeconds ? { value: value * 1000 } : null,

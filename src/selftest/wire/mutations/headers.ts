@@ -88,7 +88,7 @@ const headerValueRows: readonly HeaderRow[] = [
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
-/** Whether the document describes the response. It does not mention status 403. */
+/** Whether the document describes the response. The document does not mention status 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegalMutation = (

@@ -75,7 +75,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes a debug message of cli-table3 that is never printed, and for which it cuts each cell. */
+/** Removes a call of cli-table3 that cuts every cell for a debug message which is never printed. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {

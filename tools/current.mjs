@@ -44,7 +44,7 @@ export function fingerprint(root) {
   }
 }
 
-/** Whether nothing has changed since {@link remember} stored a fingerprint. */
+/** Whether the files of the checkout still match the fingerprint that {@link remember} stored. */
 export function isCurrent(root) {
   try {
     return readFileSync(stampOf(root), "utf8") === fingerprint(root);

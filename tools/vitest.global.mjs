@@ -15,7 +15,11 @@ const quiet = [
   "--disable-sync",
 ];
 
-/** @param {import("vitest/node").TestProject} project */
+/**
+ * Starts Chromium if a chosen test needs it, and gives the tests its address.
+ *
+ * @param {import("vitest/node").TestProject} project
+ */
 export async function setup(project) {
   const executablePath = findChromium();
   const chosen = project.vitest.state.getPaths();

@@ -2,8 +2,8 @@ import http from "k6/http";
 import type { Options } from "k6/options";
 
 /**
- * The baseline of a k6 script. It sends the same requests with the same number of virtual users, but only reads the
- * responses and checks nothing in them.
+ * The baseline for the k6 script: the same requests by the same number of virtual users, without checks of the
+ * responses.
  */
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;

@@ -24,11 +24,11 @@ const minMeasuredKeys = 200_000;
 /** Decides on one request of the key with this name. */
 type DecideRequest = (name: string) => void;
 
-/** Measures the time of a million decisions among this number of keys, or the memory of one key. */
+/** Measures the time of a million decisions on random keys, or the memory of one key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // V8 stores a string's hash when the string is first used as a key. The Set makes it do so now, so that this memory
-  // is not counted for the limiter.
+  // V8 computes and stores a string's hash when the string is first used as a key. The Set forces that now, so that its
+  // memory is not counted as the limiter's.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };

@@ -1,8 +1,8 @@
 import { type Command, Help, Option } from "commander";
 
 /**
- * The options that are used most, by the heading that help shows them under. The name of a command before an option
- * applies to this command only, and goes before the option alone.
+ * The most used options, by their heading in the help. `serve --fault` stands for the option of that command only, and
+ * takes precedence over `--fault`.
  */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],

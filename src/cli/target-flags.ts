@@ -97,7 +97,7 @@ function targetFromFile(flags: TargetFlags, path: string, environment: Environme
   return { ...target, ...withDefaultStreamingAgent({ ...agents, answering: flags.agent }) };
 }
 
-/** Replaces the receiver of a target. The published source addresses stay those of the target file. */
+/** Replaces the webhook receiver of a target. Keeps the source addresses that the target file publishes. */
 function withReceiver(file: Target, receiver: z.infer<typeof webhooksSchema>): Target {
   const webhooks = webhooksOf(receiver, file.baseUrl);
   return { ...file, webhooks: webhooks && { ...webhooks, sources: file.webhooks?.sources ?? null } };

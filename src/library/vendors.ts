@@ -21,7 +21,9 @@ export interface VendorsOptions extends JudgeScope {
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /** The vendor whose differences from each other one are listed. Default: every pair. */
+  /**
+   * Name of a vendor. Only its differences from every other vendor are listed. Default: the differences of every pair.
+   */
   readonly from?: string;
   /** Load to send to one target after the other, when all runs have ended. Default: none. */
   readonly load?: LoadChoice;

@@ -83,7 +83,10 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   return { flags, parameters, target, patches, outputs };
 }
 
-/** Finds the engines and opens the output files before load is sent. `--emit` only prints, and needs neither. */
+/**
+ * Finds the load engines and opens the output files, before any load is sent. Not called with `--emit`, which only
+ * prints a script.
+ */
 async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();

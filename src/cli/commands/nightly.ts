@@ -130,7 +130,9 @@ function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["
   return { ...defaultLoadParameters, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
 }
 
-/** Prints the progress of a nightly run. Also prints its verdict, before the night is saved in the history. */
+/**
+ * Returns callbacks that print the progress of a nightly run, and its verdict before the night is saved in the history.
+ */
 function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
   return {
     damaged: printDamaged,

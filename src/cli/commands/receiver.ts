@@ -119,7 +119,7 @@ async function judgeUntilInterrupted({ target, settings, flags }: JudgingWork): 
       messages: cliMessages,
       progress: {
         ...events,
-        // The query of the address is not shown, because it may hold a secret.
+        // Hides the query of the base URL, because it may hold a secret.
         onStart: (each) => events.onStart?.({ ...each, baseUrl: each.baseUrl.replace(/[?].*/s, "?…") }),
       },
     }),

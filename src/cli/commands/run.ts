@@ -140,8 +140,8 @@ const pollMs = { loopback: 200, elsewhere: 2000 } as const;
 const maxRestartWaitMs = 8 * 3_600_000;
 
 /**
- * Waits until a target has refused a connection and then accepts one again. Opens one connection at a time, and sends
- * nothing. Resolves to `false` if the signal aborts before, or after eight hours.
+ * Waits until a target has refused a connection and then accepts one again. Tries one connection at a time, and sends
+ * no request. Resolves to `false` if the signal aborts first, or after eight hours.
  */
 async function awaitRestart({ baseUrl, network }: Target, signal: AbortSignal, onAway: () => void): Promise<boolean> {
   const untilMs = performance.now() + maxRestartWaitMs;

@@ -7,7 +7,7 @@ import { formatCount } from "../../base/text.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { eraseLine, type ProgressStream, redrawLine } from "../progress.ts";
 
-/** Shows the progress of a load, without its preview and its problems. `done` removes the live line. */
+/** Callbacks that show the progress of a load on the terminal. `done` removes the live line. */
 type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 
 /** Minimum time between two progress lines on a stream that is not a terminal. */

@@ -113,7 +113,10 @@ function readBaseline(path: string): Baseline {
   throw new UsageError(line`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }
 
-/** Reads the signing flags; `null` without statement or key. No program that the command starts gets the key. */
+/**
+ * Reads the signing flags; `null` without statement or key. Removes the key from the environment, so that no child
+ * process inherits it.
+ */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,
   environment: NodeJS.ProcessEnv,

@@ -96,7 +96,7 @@ const regressionSchema = z.object({
   kind: z.enum(Object.keys(regressionKinds) as [RegressionKind, ...RegressionKind[]]),
   /** One sentence on one line. Control characters in texts of the target are escaped. */
   says: text,
-  /** The finding that became worse. `null` if a load metric or the verdict became worse. */
+  /** The finding that became worse; `null` if the regression is in a load metric or in the verdict. */
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),
 });
 

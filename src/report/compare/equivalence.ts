@@ -29,7 +29,10 @@ const replaceVolatile = (text: string): string =>
     text,
   );
 
-/** Whether the durations without a unit may have the same unit in both texts. A zero may be a rounded value, so it matches any other. */
+/**
+ * Whether the durations without a unit may have the same unit in both texts. A zero matches every unit, because it may
+ * be rounded.
+ */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);
   const after = numbersIn(is);

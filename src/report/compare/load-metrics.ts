@@ -84,7 +84,7 @@ function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): s
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // Responses may decide how many requests are sent. Counts can only be compared between equal numbers of requests.
+  // A run may send more or fewer requests, depending on the responses. Counts can only be compared for equal numbers.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";
@@ -135,7 +135,7 @@ export interface LoadMetricRow {
   readonly change: string;
 }
 
-/** The rows of one load trial: a scenario on a tier by an engine. */
+/** The rows of the table that compare one load trial in the two reports. */
 export interface TrialMetrics {
   readonly load: string;
   readonly rows: readonly LoadMetricRow[];

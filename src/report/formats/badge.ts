@@ -55,7 +55,10 @@ function badgeCounts(report: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/** Renders a badge with the verdict and its date as SVG, or with its expiry if the report is too old. */
+/**
+ * Renders an SVG badge with the verdict, its counts and its date. A badge older than its validity says `expired`
+ * instead.
+ */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 

@@ -30,7 +30,10 @@ export interface FormatParts {
   readonly signing?: StatementSigning;
 }
 
-/** The input that a format needs. `exchanges`: a run with its evidence. `files`: the evidence files of a run or of load. */
+/**
+ * The data that a format needs besides `report.json`. `exchanges`: recorded exchanges. `files`: the saved evidence
+ * files.
+ */
 export type RequiredInput = "report" | "exchanges" | "files";
 
 export interface ReportFormat {

@@ -76,7 +76,7 @@ export type ReportedChanges = Night["reported"];
 
 /** A file of a history that cannot be read or trusted. */
 export interface DamagedNight {
-  /** `contradictory`: totals or verdict do not follow from the findings. Absent: `problem` says why the file is unusable. */
+  /** `contradictory`: the totals or the verdict of a report do not match its findings. Otherwise absent. */
   readonly kind?: "contradictory";
   readonly file: string;
   readonly problem: string;

@@ -33,7 +33,10 @@ const encodeFragment = (text: string): string =>
     ? `${encodeFragment(truncate(text, 60))}~${shortHash(text)}`
     : encodeCharacters(text);
 
-/** Maximum length of a text that is encoded in full. Longer ones, which no report of the harness has, get their hash. */
+/**
+ * Maximum length of a text that is encoded in full. A longer text is cut and gets a hash. No report of the harness has
+ * one.
+ */
 const maxEncodedCharacters = 160;
 
 const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

@@ -99,7 +99,7 @@ function probableCauseKey({ group }: BrokenClause): string {
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
-/** Returns the endpoints at which a finding is broken, if it is broken only by requests without a valid key. */
+/** Returns the endpoints at which a finding is broken; empty if some request with a valid key broke it, too. */
 function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
   const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
   return broken.every(({ kind }) => kind in rejectedKeyKinds)

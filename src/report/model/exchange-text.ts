@@ -14,7 +14,10 @@ export interface MessageBounds {
 
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
-/** Formats an exchange as lines, like `curl -v`. A sign before each line tells the target's text from notes of the harness (`*`). */
+/**
+ * Formats an exchange as lines, like `curl -v`. Each begins with `>` (sent), `<` (received) or `*` (note of the
+ * harness).
+ */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const limits = { ...defaultBounds, ...bounds };
   const sent = [

@@ -87,7 +87,7 @@ export function profilesSection(report: Report): Section {
   };
 }
 
-/** Returns facts on the other things that a run covers: pairs of request properties, and rate limits. */
+/** Returns facts on the coverage of request pairs and rate limits, which no profile contains. */
 const coverageFacts = ({ pairs, limits = [] }: Report): LabelledValue[] => [
   ...(pairs === undefined ? [] : combinationFacts(pairs)),
   ...limitFacts(limits),

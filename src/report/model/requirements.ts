@@ -35,7 +35,7 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause belongs to a requirement set. A load scenario's own demand is no clause, and belongs to every set. */
+/** Whether a clause belongs to a requirement set. Ids of load claims are no clauses; they belong to every set. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 

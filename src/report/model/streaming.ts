@@ -88,7 +88,10 @@ function streamTimesOf(exchange: Exchange): StreamTimes | null {
   };
 }
 
-/** Whether a request sets the pace of a stream, or asks for a part of it. Its times show nothing about the agent. */
+/**
+ * Whether a request sets the delay between stream events or resumes a stream. Its times say nothing about the agent's
+ * speed.
+ */
 const isPaced = ({ request }: Exchange): boolean =>
   ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
 

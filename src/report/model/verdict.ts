@@ -57,7 +57,7 @@ export function clauseCountsOf(findings: readonly ReportFinding[]) {
   };
 }
 
-/** Returns the clauses of which a finding failed. */
+/** Returns the clauses that have a failed finding. */
 export const failedClauses = (findings: readonly ReportFinding[]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
 

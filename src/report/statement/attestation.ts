@@ -18,7 +18,7 @@ const subjectSchema = z.strictObject({
   digest: z.record(z.string(), z.string().regex(/^[0-9a-f]+$/, "must be lower-case hex digits")),
 });
 
-/** A thing that a signed statement is about: the deployment itself, or an image, package or commit that was deployed. */
+/** A subject of a signed statement, with its digests: the deployment, or an image, package or commit that it runs. */
 export type Subject = z.infer<typeof subjectSchema>;
 
 const inTotoResults = {
@@ -97,7 +97,7 @@ export function partsOfAttestation({ subject, predicate }: Attestation): Attesta
   return { statement, expires, subjects: subject.slice(1) };
 }
 
-/** Lists the fields of an in-toto Statement that do not follow from the conformance statement that it contains, each on one line. */
+/** Lists the fields of an in-toto Statement that contradict the conformance statement inside it, one line each. */
 export function attestationDifferences(attestation: Attestation): string[] {
   const { statement, ...parts } = partsOfAttestation(attestation);
   const words = ["the statement says", "from its findings follows"] as const;

@@ -7,10 +7,10 @@ import type { VendorKey } from "./keys.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 
-/** The statement, and what is known about it, from which a policy is judged. */
+/** A statement with all facts that the rules of a policy need. */
 export interface PolicyFacts {
   readonly statement: Statement;
-  /** Deployed images, packages and commits. Empty for an unsigned statement. */
+  /** The deployed images, packages and commits that the statement names. Empty for an unsigned statement. */
   readonly subjects: readonly Subject[];
   readonly isSigned: boolean;
   /** Keys whose signature of the statement is valid. Empty for an unsigned statement. */
@@ -26,7 +26,7 @@ export interface PolicyFacts {
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
-  /** The second half of a line that begins with the name of the rule: what was found. */
+  /** The result in words. A line of output begins with the name of the rule and ends with this text. */
   readonly says: string;
 }
 

@@ -100,7 +100,10 @@ export interface VendorKey {
   readonly revoked: string | null;
 }
 
-/** Parses the keys of a list. The problem names the first key that cannot be used. */
+/**
+ * Parses a vendor's list of public keys. Returns a problem instead if a key is invalid, does not match its id, or
+ * occurs twice.
+ */
 export function parseKeyList({ vendor, keys }: KeyListFile): Parsed<readonly VendorKey[]> {
   const found: VendorKey[] = [];
   for (const [at, { keyid, pem, jwk, revoked = null }] of keys.entries()) {

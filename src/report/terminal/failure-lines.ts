@@ -63,7 +63,10 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
   return `${formatText(breachText(finding))}${where}`;
 }
 
-/** Returns lines of evidence: the witness, the message as on the wire, and commands that reproduce the finding. */
+/**
+ * Returns lines of evidence: the part of a load that proves the failure, the first message as on the wire, and commands
+ * that reproduce it.
+ */
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,

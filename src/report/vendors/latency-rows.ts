@@ -128,7 +128,7 @@ const latencyEntry = (name: string, count: number, median: number, p99: number):
 /** A figure of the streaming quality, for the agent of each vendor with the most streams. */
 export interface StreamingRow {
   readonly name: string;
-  /** The figure by vendor; `null` if there is none, or the vendor was not judged. */
+  /** The figure of each vendor, as text; `null` if it is unknown or the vendor was not judged. */
   readonly cells: readonly (string | null)[];
 }
 

@@ -74,7 +74,7 @@ function limitRow(
   return { name, published: numbers === undefined ? "" : published(numbers), cells, differs };
 }
 
-/** Whether two cells of a row show different limits. A cell without a judged limit does not differ. */
+/** Whether two cells of a row show different limits. `false` if one of them has no judged limit. */
 export const areLimitsDifferent = (one: string | null, other: string | null): boolean =>
   hasLimit(one) && hasLimit(other) && one !== other && !isEquivalentText(one, other);
 

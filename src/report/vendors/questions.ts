@@ -93,7 +93,7 @@ const gapQuestions = (at: number, names: readonly string[], rows: readonly Compa
 interface Difference {
   readonly row: ComparedRow["row"];
   readonly own: string;
-  /** How other vendors behave, such as `Acme: form-a`. */
+  /** The different behaviours of other vendors, each after the vendors' names: `Acme: “404”`. */
   readonly elsewhere: string;
   readonly others: number;
 }

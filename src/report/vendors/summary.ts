@@ -44,7 +44,7 @@ export function formatOverview({ vendors, sections, gaps, readings }: VendorComp
   return `${formatCount(vendors.length, "deployment")}: ${conformant} conformant${without}.${differ}`;
 }
 
-/** Returns notes to read before comparing: on different suites, old reports, and single vendors. */
+/** Returns notes on what limits the comparison, such as different suites, old reports, or a run that stopped early. */
 export function comparisonNotes({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));

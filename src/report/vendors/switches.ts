@@ -11,7 +11,7 @@ const kinds = ["profile", "broken clause", "error form", "reading", "limit", "ga
 /** A difference that a client meets when it goes from one vendor to another. */
 export interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /** The profile, clauses, checks or limit in which the vendors differ. */
+  /** Names of the profile, clauses, checks or limit in which the two vendors differ. */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;

@@ -19,7 +19,10 @@ import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 type TextCells = readonly string[];
 
-/** Renders a vendor comparison for the terminal. Splits tables of many vendors. Only names differing gaps, whose texts are too long. */
+/**
+ * Renders a vendor comparison for the terminal. Splits a table with many vendors. Lists different gaps by name only,
+ * because their texts are too long for a cell.
+ */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));

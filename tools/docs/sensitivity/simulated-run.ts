@@ -19,7 +19,10 @@ export interface SimulatedTarget {
   readonly limiters: readonly Limiter[];
   /** The limiter about which the headers report. */
   readonly advertised: Limiter;
-  /** When the run begins, on the target's clock. It decides at which second of a minute the run begins. */
+  /**
+   * The target's time when the run begins, in epoch ms. The second of the minute matters, because rate-limit windows
+   * may begin on the minute.
+   */
   readonly startMs: number;
   readonly isFresh: boolean;
   /** Whether the run can advance the target's clock. Otherwise it waits in real time. */

@@ -101,7 +101,8 @@ const countRegression = (change: CountChange): Regression => ({
 });
 
 /**
- * Whether a recent night already reported a slow-down after this shift began. One cause may show in several trials, on different nights.
+ * Whether a recent night already reported a slow-down after this shift began. One cause may show in several trials,
+ * each on another night.
  */
 const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history

@@ -178,7 +178,10 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
     .toReversed();
 }
 
-/** Returns an event if the requirement set is another than the night before. Checks then differ although the target has not changed. */
+/**
+ * Returns an event if the requirement set changed since the night before. Results may then differ although the target
+ * is the same.
+ */
 function requirementsChange(
   started: string,
   before: Night["suite"] | undefined,

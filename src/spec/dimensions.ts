@@ -18,9 +18,8 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The properties of a request and their values, in the order in which a server checks them. If a value is in `refused`,
- * the server refuses the request, whatever the later properties are. The value `absent` means left out, and `none` not
- * applicable.
+ * The properties of a request and their values, in the order in which a server checks them. A value in `refused` makes
+ * the server refuse the request, whatever the later properties are. `absent`: left out. `none`: not applicable.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },

@@ -139,7 +139,7 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "LIM-11": [resumedLate],
 };
 
-/** Adds to each check the companion probes of its clause. */
+/** Adds to each check the extra probes (companions) of its clause. */
 const addCompanionProbes = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),

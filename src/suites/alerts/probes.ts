@@ -165,9 +165,9 @@ export interface WindowUse {
 }
 
 /**
- * Returns how many requests each window (hour, minute) has counted. The number comes from the usage report or the
- * headers. If neither shows a window, its bounds come from the run's own requests: all in the window at most, and the
- * successes since `sinceMs` at least.
+ * Returns bounds for the number of requests that each window (hour, minute) has counted. Both bounds are the number in
+ * the usage report or the headers, if there is one. Else: at most all of the run's own requests, and at least its
+ * successes since `sinceMs`.
  */
 async function measureUsage(
   client: Client,

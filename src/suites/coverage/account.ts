@@ -28,7 +28,7 @@ interface TripleCounts {
   readonly cut: readonly CutPairs[];
 }
 
-/** How many pairs and triples of values a run's requests covered, and why the others are missing. */
+/** How many pairs of values a run's requests covered, and why the other pairs are missing. */
 export interface PairCounts {
   readonly coveredCount: number;
   /** Pairs that the run missed although neither the target nor a bound of the run is the reason. */
@@ -65,8 +65,8 @@ interface SentRows {
 export const noResponseNeed = "a response to each request";
 
 /**
- * Counts the covered pairs and triples. A missing pair is `uncovered`, unless the generated row that has it says what
- * was missing.
+ * Counts the covered pairs and triples of values. A missing pair is `uncovered`, unless the generated request that has
+ * it says what was missing.
  */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
@@ -88,7 +88,10 @@ export function countPairs(sent: SentRows): PairCounts {
   };
 }
 
-/** Returns what is missing for a row with a used-up limit. `null` if the harness itself failed to use up the limit. */
+/**
+ * Returns what is missing for a generated request with a used-up limit. `null` if the harness itself failed to use up
+ * the limit.
+ */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
   if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;

@@ -231,7 +231,7 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   // A server may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether the endpoint accepted each of these values of a row in some request, perhaps not all in one. */
+/** Whether the endpoint accepted each of these values in some request, perhaps not all in one. */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));

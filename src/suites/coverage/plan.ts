@@ -139,8 +139,7 @@ export const plainFields = {
 } as const satisfies Row;
 
 /**
- * Returns generated requests that are sent even if earlier requests cover every pair of values. Some checks need them,
- * and they cover some triples.
+ * Returns generated requests that are sent even if earlier requests cover every pair of values. Some checks need them.
  */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
@@ -174,8 +173,8 @@ export function neededRows(target: Target): readonly Row[] {
 }
 
 /**
- * Returns a row for each valid key and endpoint. Each is sent as the key's first request in a window. Empty without a
- * test clock.
+ * Returns a generated request for each valid key and endpoint. Each is sent as the key's first request in a window.
+ * Empty without a test clock.
  */
 function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
@@ -197,7 +196,10 @@ function rowsAfterResets(target: Target): readonly Row[] {
 
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
-/** The rows to send while a limit is used up: at least one for every combination of endpoint, tier and limit. */
+/**
+ * The generated requests to send while a limit is used up: at least one for every combination of endpoint, tier and
+ * limit.
+ */
 const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
   const kinds = tiersUnderTest(target).map(({ tier }) => tier);
@@ -214,8 +216,8 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
 });
 
 /**
- * Returns the rows to send while a limit of this kind of key is used up. Without a test clock, returns one row for each
- * endpoint.
+ * Returns the generated requests to send while a limit of this kind of key is used up. Without a test clock, returns
+ * one for each endpoint.
  */
 export function rowsInState(
   target: Target,

@@ -162,7 +162,10 @@ const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts
 
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /** Called for a row that was not sent, or that got no response. `needs` is the requirement that was missing. */
+  /**
+   * Called for a generated request that was not sent, or that got no response. `needs` is the requirement that was
+   * missing.
+   */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
   readonly timeLeftMs: () => number;
 }
@@ -221,9 +224,7 @@ async function sendRows(
   return generated;
 }
 
-/**
- * Returns a name for each value of the request, a key or a body, for which the target must refuse an invoke or stream.
- */
+/** Returns a name for each invalid key or body with which the target must refuse an invoke or stream. */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [

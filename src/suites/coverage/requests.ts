@@ -22,7 +22,10 @@ export interface RequestParts {
   readonly listed: number | null;
 }
 
-/** Builds the request with a row's values. Returns `null` if the target lacks something that the request needs. */
+/**
+ * Builds a request from its generated values (a row). Returns `null` if the target lacks something that the request
+ * needs.
+ */
 export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
   const endpoint = row["endpoint"] as EndpointName;
   const { method: documented } = publishedEndpoints[endpoint];
@@ -71,7 +74,10 @@ const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   absent: "",
 };
 
-/** Builds the body of a POST with a row's values. Returns `null` if the target lacks something that the body needs. */
+/**
+ * Builds the body of a POST from the request's generated values. Returns `null` if the target lacks something that the
+ * body needs.
+ */
 function bodyOf(row: Row, endpoint: EndpointName, parts: RequestParts): SendOptions | null {
   const text = brokenBodies[row["body"] ?? ""];
   if (text !== undefined) return { text };

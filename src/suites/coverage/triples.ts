@@ -5,8 +5,8 @@ import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
 /**
- * A group of generated requests with the given `values` and kind of keys. The requests combine these with all keys, to
- * cover triples.
+ * A group of generated requests that share some `values` and the kind of key. Each endpoint gets `count` of them, with
+ * different keys.
  */
 interface RowGroup {
   readonly endpoints: readonly string[];
@@ -79,7 +79,7 @@ const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/** Returns the rows of all groups, for those endpoints and keys that the target has. */
+/** Returns the generated requests of all groups, for those endpoints and keys that the target has. */
 export function rowsOfGroups(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
   const kinds = { valid: validKeyKinds(target), refused };
@@ -106,7 +106,10 @@ const valuesInEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** Returns rows for used-up limits: every combination of these kinds of keys, these states and `valuesInEachState`. */
+/**
+ * Returns generated requests for used-up limits: every combination of these kinds of keys, these states and
+ * `valuesInEachState`.
+ */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

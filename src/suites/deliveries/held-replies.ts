@@ -10,9 +10,10 @@ import type { TimeSpan } from "./retry-schedule.ts";
 // sends nothing else.
 
 /**
- * Sends the withheld reply `ms` after the arrival of the first delivery, by the target's clock. First waits until the
- * sender has given up the deliveries in `unanswered`. Adds advances of the test clock to `moves`. Returns how long the
- * delivery waited; `null` if none has arrived.
+ * Sends the withheld reply `ms` after the first delivery arrived, by the target's clock. Before, waits until the sender
+ * has given up the deliveries in `unanswered`. Returns how long the delivery waited; `null` if none arrived.
+ *
+ * @param moves collects the advances of the test clock
  */
 export async function replyAfter(
   ms: number,

@@ -200,8 +200,8 @@ const timerLagMs = 1000;
 /** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
 const dueSettles = 4;
 /**
- * Real time to wait after an advance if no attempt is due then, as a multiple of the longest real delay of an earlier
- * attempt.
+ * Real time to wait after an advance to a time at which no attempt is due. A multiple of the longest real delay of an
+ * earlier attempt.
  */
 const queueTimeFactor = 3;
 

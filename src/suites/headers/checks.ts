@@ -84,7 +84,10 @@ const checkForm = (clause: HeaderClauseId): Check =>
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
-/** Returns the cells of the coverage matrix for these statuses and all published endpoints except `but`. */
+/**
+ * Returns the cells of the coverage matrix (endpoint and status) for these statuses and all published endpoints except
+ * `but`.
+ */
 const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
   responseCells(
     statuses,

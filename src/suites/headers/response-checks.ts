@@ -57,8 +57,8 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Returns a function that lists samples as cases. A sample of a burst has no `proof`, because bursts store no
- * exchanges.
+ * Returns a function that turns samples into the cases of a check. A sample of a burst has no `proof`, because bursts
+ * store no exchanges.
  */
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
   const casesIn = memoizeByObject((all: AllExchanges) =>
@@ -124,7 +124,7 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
 
 /**
  * Wraps a judge of the times in headers. If the test clock advanced during the request, drops a mismatch that `widen`
- * removes: one header may describe the window before the advance, and another the window after it.
+ * removes, because the headers may then describe two windows.
  *
  * @param widen returns a sample whose times allow for both windows
  */

@@ -199,8 +199,8 @@ interface MixedUnits {
 }
 
 /**
- * Finds responses of one agent that give the same start time, some if `uptime` is in seconds, others if it is in
- * milliseconds. Responses of another replica give another start time.
+ * Finds responses of one agent whose `uptime` gives the same start time, read as seconds in some and as milliseconds in
+ * others. Another replica of the agent has another start time.
  */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);

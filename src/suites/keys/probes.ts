@@ -61,8 +61,8 @@ export const temporaryKeyUsed = probe(
 );
 
 /**
- * Extra wait after the key's expiry time, because the key may have been issued a little late, or the server's clock may
- * be slow.
+ * Extra wait after the key's expiry time. The key may have been issued a little late, and the server's clock may be
+ * slow.
  */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;

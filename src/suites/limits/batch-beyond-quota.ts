@@ -33,8 +33,8 @@ export interface BatchBeyondQuota {
 const requestsAroundBatch = 5;
 
 /**
- * Submits a batch after a refused invoke, and waits for its operation to end. Returns `null` if the path of a batch is
- * not known, and `undefined` if the invoke was not refused, or too few requests are left in the window.
+ * Submits a batch after a refused invoke, and waits for its operation to end. Returns `null` if no path for batches is
+ * known. Returns `undefined` if no invoke was refused, or too few requests are left in the window.
  */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,

@@ -114,8 +114,8 @@ export async function sendUntilRefused(
 }
 
 /**
- * Real time in milliseconds to wait before each retry of a refused request. After all these pauses, a server has
- * released the slots of all earlier requests, so a slot is not the cause of a further refusal.
+ * Real time in milliseconds to wait before each retry of a refused request. After all pauses, a server has released the
+ * slots of earlier requests, so that slots cause no further refusal.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** Maximum number of refusals that are retried in one burst. */
@@ -128,8 +128,8 @@ export interface ExhaustResult extends BurstResult {
 }
 
 /**
- * Like {@link exhaustAllowance}, but pauses once in real time, during which the server releases all slots. A refusal
- * right after the pause then has another cause than slots.
+ * Like {@link exhaustAllowance}, but pauses once in real time, so that the server releases all slots. A refusal right
+ * after the pause then has another cause.
  *
  * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
  */

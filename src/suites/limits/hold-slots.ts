@@ -55,9 +55,9 @@ export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots of a key. If the target refuses some of the requests, tries again after a pause. If responses are
- * slow and an extra request was admitted, holds the slots once more, with longer real pauses. The test clock may have
- * ended the agents before their responses arrived.
+ * Holds all slots of a key. Tries again after a pause if the target refuses some of the requests. Holds the slots once
+ * more, with longer real pauses, if an extra request was admitted and responses are slow: agents may have ended before
+ * their responses arrived.
  *
  * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
  * @param heldOf returns the requests of a result that must hold slots

@@ -198,8 +198,8 @@ interface MinuteOfHour {
 const invokesBelowLimit = 3;
 
 /**
- * Creates a function that sends the requests of one minute. Most are GET requests, because these run no agent. If the
- * target refuses a GET but admits an invoke after it, GET requests have a limit of their own, and all later requests
+ * Creates a function that sends the requests of one minute. Most are GET requests, because these run no agent. GET
+ * requests may have a limit of their own: if the target refuses a GET but admits an invoke after it, all later requests
  * are invokes.
  */
 function createMinuteSender(sender: KeySender, admittedBefore: number | null) {

@@ -135,9 +135,8 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
 /**
- * Returns by how much a target exceeds a limit, in percent of the published number. This is the smallest tried excess
- * that explains the history: with it, the target no longer admits too many requests. Returns `null` if no tried excess
- * explains the history, or if the history breaks the limits in another way.
+ * Returns by how much a target exceeds a limit, in percent of the published number: the smallest of `excessPercents`
+ * that explains the history. `null` if none explains it, or if the history breaks the limits in another way.
  */
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
   if (!provesExcess(use, name)) return null;

@@ -114,8 +114,8 @@ function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger
 }
 
 /**
- * Whether a control may cost too much for the same reason as the suspected cost: both have the same endpoint or the
- * same trait (such as a parameter), or a request of the suspected kind is next to the control.
+ * Whether a control may cost too much for the same reason as the suspected cost. Both then have the same endpoint or
+ * trait (such as a parameter), or a request of the suspected kind is next to the control.
  */
 const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||

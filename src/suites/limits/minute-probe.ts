@@ -314,8 +314,8 @@ async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Waits until the first request counts in no window, even if the limiter adds a share of the previous window or its
-    // clock is wrong. If that request still counted, it could hide a window that is too short.
+    // Waits until the first request counts in no window, even if the limiter's clock is wrong or the limiter adds a
+    // share of the previous window. A request that still counted could hide a window that is too short.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

@@ -101,8 +101,8 @@ export const slotsHeld = tierProbe(
 );
 
 /**
- * Holds all slots of a key with slow invokes. Meanwhile sends one slow invoke more, an invoke with the sibling key, a
- * batch and a health request. Also sends as many of the requests in `elsewhere` as the minute has room for.
+ * Holds all slots of a key with slow invokes. Meanwhile sends another slow invoke, an invoke with another key of the
+ * tier, a batch and a health request. Also sends as many of the requests in `elsewhere` as the minute has room for.
  */
 async function holdWithSlowInvokes(
   context: SlotContext,

@@ -64,10 +64,10 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
 };
 
 /**
- * Returns the ids of the GET requests that the limiter certainly counted. `Remaining` must fall by one from the
- * previous request to the GET, and by one from the GET to the next request. A response may report `Remaining` before or
- * after its own request is counted, so a single fall proves nothing. If one list request certainly counts, and none
- * seems free, returns all list requests as well.
+ * Returns the ids of the GET requests that the limiter certainly counted: `Remaining` falls by one from the previous
+ * request to the GET, and by one from the GET to the next. One fall proves nothing, because a response may report
+ * `Remaining` before or after its own request is counted. If one list request certainly counts, and none seems free,
+ * returns all list requests as well.
  *
  * @param samples all requests of the run with one key
  */
@@ -109,11 +109,9 @@ interface Shortfall {
 }
 
 /**
- * Finds a refusal for the minute's limit right after a response with at least two requests left. No limiter of the
- * document takes requests away, so the target must have counted something else.
- *
- * Returns `null` if there is no such refusal. Also returns `null` if the tier's burst is unknown or smaller than the
- * minute's limit, because a burst limit may then refuse sooner.
+ * Finds a refusal for the minute's limit right after a response with at least two requests left. No legal limiter takes
+ * requests away, so the target must have counted something else. Returns `null` if there is none, or if a burst limit
+ * may explain it: the tier's burst is unknown or smaller than the minute's limit.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
@@ -144,7 +142,10 @@ const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortf
 /** Whether admitted requests with other keys explain the refusal. Then the target counts several keys together. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
-/** Returns a breach if requests with the partner key lowered `Remaining` of the spare key, else `null`. */
+/**
+ * Returns a breach if requests with another key of the tier (the partner) lowered `Remaining` of the spare key, else
+ * `null`.
+ */
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
   if (use === null || ![use.before, ...use.partner, use.after].every(isSuccess)) return null;
   const fall = fallBetween(sampleOf(use.before), sampleOf(use.after));

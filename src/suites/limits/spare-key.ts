@@ -41,21 +41,24 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/** Returns the spare key and its partner, which the probes of the spare key use. Empty if there is no spare key. */
+/**
+ * Returns the keys that the probes of the spare key use: the spare key, and another key of its tier if there is one.
+ * Empty if there is no spare key.
+ */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
 }
 
 /**
- * Number of requests with the partner key. On a target that counts both keys together, they also lower the spare key's
- * `Remaining`.
+ * Number of requests with the other key of the tier. On a target that counts both keys together, they also lower the
+ * spare key's `Remaining`.
  */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
-/** Exchanges of invokes: two with the spare key (`before`, `after`), and between them some with the partner key. */
+/** Invokes: two with the spare key (`before`, `after`), and between them some with another key of the tier. */
 export interface PartnerUse {
   readonly before: Exchange;
   readonly partner: readonly Exchange[];

@@ -66,8 +66,8 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
 /**
- * Returns every list response as a case. `isOpen` means that the page lies past the end, where the document leaves the
- * content open.
+ * Returns every list response as a case of the checks. `isOpen` means that the page lies past the end, where the
+ * document leaves the content open.
  */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);

@@ -64,8 +64,8 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
 });
 
 /**
- * Returns the reading `present` if any root has the clause's field, else `absent`. Returns `holds` for a clause without
- * these readings.
+ * Returns the reading `present` if any of these objects has the clause's field, else `absent`. Returns `holds` for a
+ * clause without these readings.
  */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,

@@ -120,8 +120,8 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
 /**
- * Like {@link orderOf}, but also counts a broken stream as ended by the target if equal requests all broke after as
- * many events.
+ * Like {@link orderOf}, but counts a broken stream as ended by the target if equal requests all broke after as many
+ * events.
  */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>

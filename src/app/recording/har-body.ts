@@ -196,8 +196,8 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 const dateResolutionMs = 1000;
 
 /**
- * Returns by how much later each response may have begun than recorded: the offset from its `Date` to its recorded
- * time, minus the smallest such offset.
+ * Returns how much later than recorded each response may have begun. A response's delay is the time from its recorded
+ * start to its `Date`, minus the smallest such time of all responses.
  */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {

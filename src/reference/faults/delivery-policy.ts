@@ -18,7 +18,6 @@ const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha25
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** Parses a JSON body. */
 const parseBody = (bytes: Uint8Array): unknown => tryParseJson(textOf(bytes));
 
 function dataOf(bytes: Uint8Array): unknown {

@@ -20,7 +20,6 @@ function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: Hea
   });
 }
 
-/** Edits the value of one rate-limit header. */
 function editRateHeader(
   name: string,
   edit: (old: string, reading: WindowStatus, nowMs: number, head: HeadInput) => string,

@@ -118,7 +118,6 @@ const requestEndpointFaults = faults("Endpoints / Common request rules", {
   ),
 });
 
-/** Edits matching error bodies. */
 const editErrorBody = (matches: (input: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
   overrideJson("errorBody")((value, input) => (matches(input) ? edit(value) : value));
 

@@ -58,7 +58,7 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => ({
     doneData: (usage, elapsedMs, input) => {
       const data = base.doneData(usage, elapsedMs, input);
-      // The agents themselves wait longer than a second or not at all. So a shorter interval comes from the request.
+      // The agents themselves wait a second or not at all. So a shorter interval comes from the request.
       return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
         ? setField(data, "execution_time", elapsedMs)
         : data;

@@ -54,7 +54,6 @@ const fieldsAcross: readonly FieldRow[] = [
   ["one page for all that is asked", "list", "pagination.page", ["LST-4"], allAre(1)],
 ];
 
-/** A field that was found in a response. */
 interface FoundField {
   readonly exchange: AnsweredExchange;
   readonly body: unknown;

@@ -1,5 +1,5 @@
-// The baseline of rendering a report's page. Reads the same JSON files, and writes a file as long as the page. No
-// renderer can do less.
+// The baseline for rendering a report's page: reads the same JSON files, and writes a file as long as the page, without
+// rendering.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

@@ -83,8 +83,8 @@ export interface RowResult {
 }
 
 /**
- * Returns which side is measured first in a round. The order alternates, so that neither side always finds the machine
- * warmer.
+ * Returns which side is measured first in a round. The order alternates, because a warmer machine may favour the second
+ * side.
  */
 export const firstInRound = (round: number): MeasuredRound["first"] => (round % 2 === 0 ? "baseline" : "subject");
 

@@ -6,7 +6,7 @@ import { globOf } from "../../src/base/text.ts";
  */
 export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
 
-/** Does all work of the subject or the baseline once, and returns the time and the memory. */
+/** Does all work of the subject or the baseline once. Returns the time and memory that it took. */
 export type MeasureSide = () => Promise<Measurement>;
 
 /** A row whose servers are running, so that no measurement includes their start. */

@@ -55,7 +55,10 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 
-/** Aborts the controller at the first signal, or at once if there was one. Returns a function that ends this. */
+/**
+ * Aborts the controller at the first signal, or at once if a signal has already arrived. Returns a function that
+ * unsubscribes it.
+ */
 export function stopOnSignal(controller: AbortController): () => void {
   if (state.firstMs !== null) controller.abort();
   state.actions.add(controller);

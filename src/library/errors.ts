@@ -5,7 +5,7 @@ export { UsageError as UsageProblem } from "../base/usage-error.ts";
 /** Thrown if nothing was judged: the target could not be reached, is another API, or refuses the key. The message says why. */
 export class NothingToJudge extends Error {
   override readonly name = "NothingToJudge";
-  /** A report that says why nothing was judged, for callers that always write a report; `null` if there is none. */
+  /** A report that says why nothing was judged, so that callers can still save a report; `null` if there is none. */
   readonly document: ReportDocument | null;
 
   constructor(sentence: string, document: ReportDocument | null) {

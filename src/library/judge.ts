@@ -24,7 +24,7 @@ export interface Judged {
   readonly report: Report;
   /** Every request, response and delivery. Contains the secrets of the harness's webhooks, which are needed to check signatures again. */
   readonly evidence: Evidence;
-  /** Report and evidence without webhook secrets. Renderers take this. */
+  /** Report and evidence without webhook secrets: the input of all renderers. */
   readonly document: ReportDocument;
 }
 

@@ -37,7 +37,7 @@ export interface ReferenceServer extends AsyncDisposable {
   readonly baseUrl: string;
   /** An unrestricted key of each tier. */
   readonly keys: Readonly<Record<TierName, string>>;
-  /** All keys of the server with their traits. Some keys are expired or restricted. */
+  /** All keys of the server with their traits, including expired and restricted keys. */
   readonly allKeys: readonly ReferenceKey[];
   /** Ids of agents by role: `answering`, `failing`, `slow`, … */
   readonly agents: Reference["agents"];

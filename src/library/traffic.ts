@@ -26,7 +26,7 @@ export interface TrafficOptions {
 
 /** Options of {@link judgeRecording}. */
 export interface RecordingOptions extends TrafficOptions {
-  /** Base URL of the server to judge. Default: the one whose exchanges fit the interface best. */
+  /** Base URL of the server to judge. Default: the server whose exchanges match the interface best. */
   readonly baseUrl?: string;
 }
 
@@ -62,7 +62,7 @@ export interface ProxyOptions extends TrafficOptions {
 
 /** A proxy between clients and a server, which judges both sides. */
 export interface Proxy extends AsyncDisposable {
-  /** Base URL for the clients. */
+  /** Base URL that clients must use instead of the server's. */
   readonly baseUrl: string;
   /** Returns the number of exchanges so far. */
   count(): number;

@@ -70,7 +70,7 @@ function clauseTable(): string {
   return lines("## All clauses", "", "| clause | level | place | also |", "|---|---|---|---|", ...rows);
 }
 
-/** Drops each heading of which a numbered item is in the list, too. */
+/** Removes each heading if one of its numbered items is also in the list. */
 const dropOuterHeadings = (places: readonly string[]): string[] =>
   places.filter(
     (place) => !places.some((other) => other.startsWith(`${place} `) && isItemNumber(other.slice(place.length + 1))),

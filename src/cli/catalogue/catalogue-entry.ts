@@ -57,7 +57,7 @@ function matrixLines({ matrix }: Check): string[] {
 
 /** Texts about a clause, from the suites and the reference server. */
 export interface CatalogueEntry {
-  /** The checks of the clause, and the requirement set in which each first counts. */
+  /** The checks of the clause, each with the first requirement set that contains it. */
   readonly checks: readonly Pick<Check, "id" | "since">[];
   /** Lines for the user: checks with their needs, and faults and variants that break the clause. */
   readonly lines: readonly string[];

@@ -41,7 +41,7 @@ const clientOptions = {
   "--show-output": "show what the command prints, on standard error",
 } as const;
 
-/** `trouble` is `false` with `--no-trouble`. */
+/** `trouble`: the kinds of trouble, or `false` with `--no-trouble`. */
 type ClientFlags = Omit<FlagsOf<typeof clientOptions>, "trouble"> & { readonly trouble?: string | false } & ReportFlags;
 
 const help = `

@@ -136,7 +136,10 @@ const sendTo = (
     return sent.kind === "sent" ? { ...sent, isInterrupted: isInterrupted() } : sent;
   });
 
-/** Prints the progress of a load. The user may have to agree to the preview, which `--quiet` therefore shows. */
+/**
+ * Returns callbacks that print the progress of a load. They print the preview even with `--quiet`, because the user may
+ * have to agree to it.
+ */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),

@@ -135,7 +135,7 @@ async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<nu
   return presentJudged(outcome.judged, work);
 }
 
-/** Reads the settings that all deliveries to a receiver share. */
+/** Reads the settings that apply to every delivery. */
 const readDeliverySettings = (
   flags: ReceiverFlags,
   environment: Readonly<Record<string, string | undefined>>,

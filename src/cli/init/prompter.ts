@@ -17,7 +17,7 @@ export interface Question<T> {
   /**
    * Parses the user's answer.
    *
-   * @throws {UsageError} if it is invalid; the question is then asked again
+   * @throws {UsageError} if the answer is invalid; then the question is asked again
    */
   readonly read: (answer: string) => T;
   /** Whether to hide what the user types, such as a key. */

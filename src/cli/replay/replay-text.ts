@@ -20,7 +20,7 @@ export interface ReplayView {
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests got a response; `null` if all did. */
   readonly stopped: string | null;
-  /** A command that judges the check anew. */
+  /** A command that sends new requests for the check and judges it again. */
   readonly command: string;
 }
 

@@ -137,7 +137,7 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
   }
 }
 
-/** The flags, rules, formats and folder with which a report is shown and saved. */
+/** How to show and save the report of a receiver or a client. */
 interface JudgedOutput {
   readonly flags: Pick<ReportFlags, "quiet" | "complete">;
   readonly rules: FailurePolicy;

@@ -81,7 +81,10 @@ const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good :
 const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
-/** Returns the items that match a pattern in `only`; without patterns, all. A typo must not test nothing. */
+/**
+ * Returns the items that match a pattern in `only`; without patterns, all. If nothing matches, throws, so that a typo
+ * cannot pass as success.
+ */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
   const globs = only.map(globOf);
@@ -177,7 +180,10 @@ function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
   return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");
 }
 
-/** Changes the evidence of correct runs in one place at a time: a clause must notice every illegal change, and no legal one. */
+/**
+ * Mutates the evidence of correct runs in one place at a time. Checks must detect every illegal mutation and accept
+ * every legal one.
+ */
 async function testMutants({ verbose = false, sample: given, seed }: SelftestFlags): Promise<SelftestResult> {
   const sample = given ?? null;
   const startedMs = performance.now();

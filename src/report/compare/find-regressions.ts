@@ -75,7 +75,7 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
     .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** For each reason why the newer report lacks a finding, what the regression says. `null`: this is no regression. */
+/** The text of the regression, for each reason why the newer report lacks a finding. `null`: not a regression. */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,

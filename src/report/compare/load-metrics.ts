@@ -30,7 +30,10 @@ function failedOrUnanswered({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/** Compares the load runs of two reports with the same scenario, tier and engine. Several such runs are paired one by one. */
+/**
+ * Compares load runs of the same scenario, tier and engine in two reports. If a report has several, pairs them in their
+ * order.
+ */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -126,7 +129,7 @@ export function formatMetricChange(figure: LoadMetric): string {
   return `${name} ${formatMetricValue(was, unit)} → ${formatMetricValue(is, unit)}${share === "" ? "" : ` (${share})`}`;
 }
 
-/** One row of the table of load metrics. All values are formatted texts. */
+/** A row of the table that compares the load metrics of two reports. All values are formatted texts. */
 export interface LoadMetricRow {
   readonly figure: string;
   readonly was: string;

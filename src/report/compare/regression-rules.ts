@@ -24,7 +24,7 @@ export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25
 >;
 export type MetricRegressionKind = keyof typeof defaultTolerances;
 
-/** Which changes count as regressions, and from which size on. */
+/** Selects the changes that count as regressions, and the minimum size of a change. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
   /** Tolerated growth of a metric, as a share of the older value: 0.25 is a quarter. */

@@ -86,7 +86,10 @@ function detailedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: groupByClauseAndResult(findings, rowsOf), lines: [] };
 }
 
-/** Returns a section with a line for each cause and its findings, the most frequent cause first. */
+/**
+ * Returns a section with one line for each cause, which names the affected clauses. The most frequent cause comes
+ * first.
+ */
 function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],

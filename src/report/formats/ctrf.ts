@@ -61,7 +61,7 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // Without a finding, `harness failed` means that the target could not be judged, which fails the run.
+    // `harness failed` without a finding means that nothing could be judged. That fails the run.
     status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],

@@ -49,7 +49,7 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
         ? findingBeforeSkip(finding, findingOn)
         : latestJudgedFinding(finding, findingOn)) ?? [],
   );
-  // A run that was stopped early does not reach every check, so none counts as missing.
+  // A run that was stopped early does not reach every check. Its absent findings therefore do not count as missing.
   const gone = tonight.stopped === undefined ? lostFindings(recent.at(-2), findingOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }

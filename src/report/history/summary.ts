@@ -106,7 +106,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
 /** Formats the verdict of a night and its failures: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // A clause is named once, by the failure that has lasted longest.
+  // Keeps one failure of each clause: the one that has lasted longest.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = groupsBy(bySince, ({ finding }) => finding.clause).map(([first]) =>
     sanitizeLine(`${first.finding.clause} ${formatSince(first, night)}`, 80),

@@ -70,7 +70,7 @@ export const numberColumnHead = (text: string): Html => html`<th scope="col" cla
 export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
-/** A column of a table: its head, and the classes of its cells if they have some. */
+/** A column of a table: its heading, optionally with CSS classes for its cells. */
 export type Column = string | readonly [head: string | Html, classes: string];
 
 /** A column of numbers, aligned to the right with its head. */

@@ -149,7 +149,7 @@ export const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledV
   ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
 ];
 
-/** Returns a fact on how many combinations occurred in some request, and which setup would enable more. */
+/** Returns a fact: how many combinations some request had, and which setups would enable more. */
 function combinationsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,

@@ -72,7 +72,7 @@ export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** Known failures, which do not fail the run. A known failure that no longer occurs does. */
+  /** Known failures, which do not fail the run. The run fails if one of them no longer occurs. */
   readonly baseline: Baseline;
 }
 

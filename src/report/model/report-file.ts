@@ -79,7 +79,7 @@ function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Fills in the field `load` of load findings. Earlier versions wrote it only into `suite` and `instance`. */
+/** Fills in the field `load` of load findings. Older versions wrote the trial only into `suite` and `instance`. */
 function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {
@@ -103,7 +103,8 @@ type ConsistentParts = Pick<Report, "totals" | "verdict" | "unselected" | "stopp
 };
 
 /**
- * @Returns how totals or verdict of a report do not follow from its findings; `null` if they do.
+ * Returns a sentence that says how the totals or the verdict contradict the findings; `null` if they match.
+ *
  * @param isLoadInvalid whether a load run of the report is invalid
  */
 export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false): string | null {

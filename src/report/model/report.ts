@@ -338,7 +338,7 @@ const statedFactNames = ["selection", "trouble"] as const satisfies readonly (ke
 /** Facts that a caller of a run states for its report. */
 export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 
-/** Returns the stated facts among other options. */
+/** Picks the stated facts from the options of a run. */
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
   Object.fromEntries(statedFactNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
 

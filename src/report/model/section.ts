@@ -66,7 +66,7 @@ export type CellLink =
 /** A list of facts, each with a label and a value. */
 export interface FactsBlock {
   readonly kind: "facts";
-  /** A word before each label, in formats that show facts as lines. */
+  /** A word that precedes every label, in formats that show facts as lines. */
   readonly prefix?: string;
   readonly facts: readonly LabelledValue[];
 }
@@ -87,7 +87,7 @@ export interface ItemsBlock {
 export interface CausesBlock {
   readonly kind: "causes";
   readonly head: string;
-  /** A word before each cause, in formats without a heading for causes. May be empty. */
+  /** A word that precedes every cause, in formats without a heading for causes. May be empty. */
   readonly prefix: string;
   readonly causes: readonly SharedCause[];
 }
@@ -167,7 +167,10 @@ export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/** Turns a text into a string. The renderer passes one function for the harness's own words, and one for words from outside. */
+/**
+ * Turns a text into a string. `own` formats the harness's words, and `outside` formats texts from outside, which must
+ * be escaped.
+ */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

@@ -103,7 +103,7 @@ const profilesLeftOutTexts = (report: Report): Text[] =>
     return names.length === 0 ? [] : [own(`${why}: ${names.join(", ")}`)];
   });
 
-/** Names clauses that `--only` selects and that were not exercised, with the reason for the first. */
+/** Says which clauses of `--only` were not exercised, with the reason for the first. */
 function unexercisedNamedTexts(report: Report): Text[] {
   const findings = unexercisedNamedFindings(report);
   const [first] = findings;

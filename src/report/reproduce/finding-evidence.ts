@@ -20,7 +20,10 @@ import {
 
 /** The evidence of a report, and settings for commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {
-  /** Returns exchanges and deliveries by id. Empty without evidence. The first call may take long, because it may redact the evidence. */
+  /**
+   * Returns exchanges and deliveries by id. Empty without evidence. The first call may redact the evidence, which may
+   * take long.
+   */
   readonly recorded: () => MessagesById;
   /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
@@ -116,7 +119,7 @@ export function findingEvidence(
   };
 }
 
-/** Warns if the key of an exchange has expired since, as a temporary key does during a run. */
+/** Returns a comment for the command if the key of an exchange has expired since the exchange. */
 function expiredKeyNote(exchange: Exchange, { expiredMs }: MessagesById): string[] {
   const hasExpired = !isRejectedAsExpired(exchange) && (expiredMs.get(exchange.key ?? "") ?? 0) > exchange.sentMs;
   return hasExpired ? ["# This key has expired since: use another one."] : [];

@@ -53,7 +53,7 @@ export const signedBytes = (payload: Uint8Array): Buffer =>
 export interface SignatureCheck {
   /** Keys with a valid signature, known from a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /** A line for each invalid signature and revoked key. Without a valid signature, also for each unknown key. */
+  /** A line for each invalid signature and revoked key. If no signature is valid, also a line for each unknown key. */
   readonly problems: readonly string[];
   /** A line for each key that is in no key list, if another signature is valid. */
   readonly notes: readonly string[];

@@ -57,7 +57,10 @@ export function tryParseKey(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/** Returns the digest algorithm for a key: `undefined` for Ed25519, which includes its own; `null` for an unsupported kind. */
+/**
+ * Returns the digest algorithm for a key. `undefined` for Ed25519, which needs none; `null` for an unsupported kind of
+ * key.
+ */
 function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): "sha256" | undefined | null {
   if (asymmetricKeyType === "ed25519") return undefined;
   return asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1" ? "sha256" : null;

@@ -50,7 +50,7 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
   const { folder = null } = options;
   const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
-  // If nothing was judged, all checks share one reason, and the verdict already shows it.
+  // If nothing was judged, prints only the verdict, which gives the one reason that all checks share.
   if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
@@ -100,7 +100,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
-    // Two causes of one section have the same impact, which is said once.
+    // Neighbouring causes in one section of the document have the same impact. Only the first shows it.
     const impact = impacts[at] === impacts[at - 1] ? "" : (impacts[at] ?? "");
     return [
       ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),
@@ -114,7 +114,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   ];
 }
 
-/** Cuts the lines of a cause to two, so that all causes and the first exchange fit on a screen. */
+/** Cuts a cause to two lines, so that all causes and the first exchange fit on a screen. */
 const firstTwoLines = ([first = "", second, ...rest]: readonly string[]): string[] => {
   if (second === undefined) return [first];
   return [first, rest.length === 0 ? second : `${second} …`];

@@ -59,7 +59,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
-/** Returns the heading of a section; empty for most, because they are tables whose first row is a heading. */
+/** Returns the heading of a section. Empty for most sections: the first row of their table serves as heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint, width }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];

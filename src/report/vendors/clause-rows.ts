@@ -123,7 +123,7 @@ export function gapRows(vendors: readonly Vendor[]): ComparedRow[] {
   return behaviourRows(vendors, observed, "check");
 }
 
-/** Beginning of a text that says why nothing was observed. */
+/** Start of a cell's text if the behaviour was not observed. The reason follows. */
 export const notObservedPrefix = "not observed: ";
 
 type DescribeFinding = (finding: ReportFinding) => string | null;

@@ -19,7 +19,10 @@ const maxQuestions = 10;
 /** Questions of each kind that come first. Further ones fill the places that the other kinds leave free. */
 const firstQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
-/** Returns at most ten questions for each vendor: what could not be exercised, and in what it differs; `null` if it was not judged. */
+/**
+ * Returns at most ten questions for each vendor: on what could not be exercised, and on its differences from other
+ * vendors. `null`: not judged.
+ */
 export function vendorQuestions(
   vendors: readonly Vendor[],
   readings: readonly ComparedRow[],
@@ -54,7 +57,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can do something about a skipped check: the run did not end early, and needed no other flag. */
+/** Whether the vendor can enable a skipped check. `false` if the run ended early, or if only a flag is missing. */
 const isForVendor = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 

@@ -90,7 +90,7 @@ export interface HeadRow {
   readonly textOf: (head: JudgedSummary) => string;
 }
 
-/** Returns the rows of the table at the beginning: verdict, address and counts, and the result under load if there is one. */
+/** Returns the rows of the first table: verdict, base URL and counts, and the result under load if a vendor has one. */
 export const headRows = (vendors: readonly VendorSummary[]): HeadRow[] => [
   { name: "verdict", textOf: ({ verdict }) => verdict },
   { name: "base URL", textOf: ({ baseUrl }) => baseUrl },

@@ -16,7 +16,7 @@ export interface VendorTable {
 }
 
 export interface VendorRowGroup {
-  /** Section or tier of the rows. Empty if the table has a single group. */
+  /** Section or tier of the rows. Empty if the table has only one group. */
   readonly title: string;
   readonly rows: readonly VendorRow[];
 }

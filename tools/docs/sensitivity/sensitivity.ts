@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Situations of a run: whether its key was unused before, and whether the run controls the target's clock. */
+/** Situations of a run: whether its key was unused before, and whether the run can advance the target's clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -29,8 +29,8 @@ const limiterKinds = {
 export type LimiterKind = keyof typeof limiterKinds;
 
 /**
- * How many milliseconds the run may still wait. A run starts with two minutes, of which an alert and the first retries
- * may have used one.
+ * How long the run may still wait before it tests limits, in milliseconds. Of two minutes, an alert and the first
+ * retries may have used one.
  */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 

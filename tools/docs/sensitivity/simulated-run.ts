@@ -38,7 +38,7 @@ const latencyMs = 4;
  */
 const earlierRequests = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
 
-/** The evidence of a limits probe, and of the review of all requests afterwards. */
+/** The evidence of a limits probe, and of the probe that reviews all requests afterwards. */
 export interface SimulatedEvidence {
   readonly probed: unknown;
   readonly reviewed: unknown;

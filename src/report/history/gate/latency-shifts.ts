@@ -71,7 +71,9 @@ function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> 
   return starts;
 }
 
-/** Returns the clearest change among the windows of recent nights; `null` if no window shows one. */
+/**
+ * Compares the latest 5, 8 and 13 nights with the nights before. Returns the clearest change; `null` if there is none.
+ */
 function clearestShift(
   { load, figure, points }: MetricSeries,
   direction: ReportedLatencyShift["direction"],
@@ -143,12 +145,15 @@ export const latencyGate = {
   usualShare: 0.6,
   /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
   minMs: 1,
-  /** Minimum change, as a multiple of the standard error of the earlier nights. */
+  /** Minimum change, as a multiple of the standard error over the earlier nights. */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
   /** Maximum probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
-  /** Number of nights after a reported slow-down during which other trials that became slower before may join it. */
+  /**
+   * For this number of nights after a reported slow-down, other trials that became slower before it count as part of
+   * it.
+   */
   sameChangeNights: 14,
 } as const;

@@ -118,7 +118,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-/** A table with a row for each night that recorded its pairs of request properties, newest first. */
+/** Renders a table of the coverage of request pairs, with a row for each night that recorded it, newest first. */
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   renderTable(
     "Pairs of properties",

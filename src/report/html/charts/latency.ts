@@ -28,7 +28,7 @@ interface LatencyGroup {
   readonly tone: HistogramGroup["tone"];
   /** Latencies in milliseconds, each for an equal share of the responses. */
   readonly values: readonly number[];
-  /** Returns the time in milliseconds within which this share of the responses arrived. */
+  /** Returns the latency in milliseconds that the given share of the responses did not exceed. */
   readonly within: (share: number) => number;
   readonly count: number;
 }

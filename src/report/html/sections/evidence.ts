@@ -41,7 +41,8 @@ export function pageContextOf(document: ReportDocument): PageContext {
 const shownMessageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
- * Renders the evidence of a finding: the first message as on the wire, commands that reproduce it, and the ids of others. `null` without.
+ * Renders the evidence of a finding: the first message as on the wire, commands that reproduce it, and the ids of other
+ * messages. `null` without evidence.
  */
 export function evidenceSection(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];

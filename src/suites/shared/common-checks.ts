@@ -8,6 +8,7 @@ import { type Breach, breach, type Finding, holds, type Unproven, unproven } fro
 import type { Probe } from "../../run/probe.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { FieldTableName } from "../../spec/fields.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { type AllExchanges, allExchanges, isSpecifiedRequest, successesOf } from "./all-exchanges.ts";
 import { judgePresence, responseCases, fieldMatrix, responseCells, responseMatrix } from "./cases.ts";
 import { hasStatus, outcomeOf } from "./response.ts";
@@ -65,6 +66,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   /** Path of a field that every judged message must have. Default: the first field of the clause in the table. */
   readonly presencePath?: string;
   readonly as?: string;
+  readonly since?: RequirementSet;
   readonly noun?: string;
 }
 

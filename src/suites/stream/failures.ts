@@ -6,7 +6,7 @@ import { breach, inapplicable, holds, unproven } from "../../run/judge/finding.t
 import type { Probe } from "../../run/probe.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/cases.ts";
-import { allExchanges } from "../shared/all-exchanges.ts";
+import { type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import { checkFields } from "../shared/common-checks.ts";
 import { outcomeOf } from "../shared/response.ts";
 import {
@@ -19,7 +19,7 @@ import {
   readEvents,
   describeSequence,
 } from "./events.ts";
-import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
+import { type AllStreams, everyStream, failedInStream, overloadedInStream, type StreamFailureRole } from "./probes.ts";
 
 /** Returns why the events of a stream cannot be judged; `null` if they can. */
 export function missingStream(exchange: Exchange) {
@@ -29,21 +29,50 @@ export function missingStream(exchange: Exchange) {
 
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/**
- * Creates a check of the fields of every `error` event.
- *
- * @param asked a probe that causes at least one such event
- */
-const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
+interface ErrorFieldEvidence {
+  readonly all: AllStreams;
+  readonly allExchanges: AllExchanges;
+}
+
+/** Returns the `error` events of the agents with a role. `null`: of all agents without one of these roles. */
+const errorEventsOf =
+  (role: StreamFailureRole | null) =>
+  ({ all: { streams, roles }, allExchanges: whole }: ErrorFieldEvidence) => {
+    // Evidence of earlier versions has no roles.
+    if (roles === undefined) return role === null ? [] : eventCases(whole, streams, "error");
+    return eventCases(
+      whole,
+      streams.filter(({ id }) => (roles[id] ?? null) === role),
+      "error",
+    );
+  };
+
+const errorFields = { table: "streamError", noun: "events" } as const;
+
+/** Creates a check of the fields of a role's `error` events. The probe `asked` causes at least one. */
+const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string, role: StreamFailureRole) =>
   checkFields(
     clause,
     { asked, allExchanges, all: everyStream },
     {
+      ...errorFields,
       as,
-      table: "streamError",
-      noun: "events",
-      members: (evidence) => eventCases(evidence.allExchanges, evidence.all.streams, "error"),
+      members: errorEventsOf(role),
       whenEmpty: unproven("there is no `error` event with readable data"),
+    },
+  );
+
+/** Creates a check of the fields of all other `error` events, such as those of agents that run into a timeout. */
+const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
+  checkFields(
+    clause,
+    { allExchanges, all: everyStream },
+    {
+      ...errorFields,
+      as: "other agents",
+      since: "1.2",
+      members: errorEventsOf(null),
+      whenEmpty: inapplicable("no stream of another agent has an `error` event"),
     },
   );
 
@@ -51,10 +80,12 @@ const errorFieldOf = (exchange: Exchange, name: string): unknown =>
   getPath(readEvents(exchange, "error")[0]?.data, name);
 
 export const failureChecks = [
-  checkField("SSE-15", failedInStream, "failing"),
-  checkField("SSE-15", overloadedInStream, "overloaded"),
-  checkField("SSE-16", failedInStream, "failing"),
-  checkField("SSE-16", overloadedInStream, "overloaded"),
+  checkField("SSE-15", failedInStream, "failing", "failingInStream"),
+  checkField("SSE-15", overloadedInStream, "overloaded", "overloaded"),
+  checkOtherFields("SSE-15"),
+  checkField("SSE-16", failedInStream, "failing", "failingInStream"),
+  checkField("SSE-16", overloadedInStream, "overloaded", "overloaded"),
+  checkOtherFields("SSE-16"),
   check("SSE-17", failedInStream, ({ exchange }) => {
     if (isDropped(exchange)) return breach("an `error` event", outcomeOf(exchange), exchange);
     const missing = missingStream(exchange);

@@ -201,10 +201,15 @@ export const streamedAsJson = probe(
   }),
 );
 
+/** Role of an agent whose streams end in an `error` event. */
+export type StreamFailureRole = "failingInStream" | "overloaded";
+
 export interface AllStreams {
   readonly streams: readonly Exchange[];
   /** Ids of streams whose agent fails according to the target file. SSE-17 judges the end of these streams. */
   readonly failing: readonly string[];
+  /** Roles of the agents of streams, by id of the exchange. Absent in evidence of earlier versions. */
+  readonly roles?: Readonly<Record<string, StreamFailureRole>>;
 }
 
 const streamsOfSet = memoizeByPair((all: AllStreams, requirements: RequirementSet): AllStreams => {
@@ -217,11 +222,13 @@ export const everyStream = probe(
   { requests: 0, stage: "review", narrow: streamsOfSet },
   async ({ recorder, target }): Promise<AllStreams> => {
     const streams = withoutNetworkLosses(recorder.allExchanges()).filter(isEventStream);
-    const assignments = (["failing", "failingInStream", "overloaded"] as const)
-      .map((role) => roleAssignmentOf(target, role))
-      .filter((assignment) => assignment !== null);
-    const failing = streams.filter((stream) => assignments.some((assignment) => matchesRole(assignment, stream)));
-    return { streams, failing: failing.map(({ id }) => id) };
+    const idsOf = (role: "failing" | StreamFailureRole): string[] => {
+      const assignment = roleAssignmentOf(target, role);
+      return streams.flatMap((stream) => (assignment !== null && matchesRole(assignment, stream) ? stream.id : []));
+    };
+    const byRole = (["failingInStream", "overloaded"] as const).map((role) => ({ role, ids: idsOf(role) }));
+    const roles = Object.fromEntries(byRole.flatMap(({ role, ids }) => ids.map((id) => [id, role] as const)));
+    return { streams, failing: [...new Set([...idsOf("failing"), ...Object.keys(roles)])], roles };
   },
 );
 

@@ -166,3 +166,19 @@ describe("the fields of events", () => {
     expect(judged(stream, id, evidenceOfStreams(streams))).toBe(expected);
   });
 });
+
+describe("the fields of an `error` event name the agents at fault", () => {
+  const bad = { ...streamed([start, failure({ code: 504 })]), id: "bad" };
+  const good = { ...streamed([start, failure()]), id: "good" };
+  const { all } = evidenceOfStreams([good, bad]);
+  it.each([
+    ["failing", { good: "failingInStream", bad: "overloaded" }, "holds"],
+    ["overloaded", { good: "failingInStream", bad: "overloaded" }, "breach"],
+    ["other agents", { good: "failingInStream", bad: "overloaded" }, "inapplicable"],
+    ["failing", { good: "failingInStream" }, "holds"],
+    ["other agents", { good: "failingInStream" }, "breach"],
+    ["failing", undefined, "breach"],
+  ])("%s, with the roles %j", (as, roles, expected) => {
+    expect(judged(stream, `SSE-15/${as}`, { all: { ...all, roles } })).toBe(expected);
+  });
+});

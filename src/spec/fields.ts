@@ -26,7 +26,7 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 
 /** A row in a table of the document, which describes one field. */
 export interface FieldRow {
-  /** The clause that requires what this row of the table says. */
+  /** The clause that states this row of the table. */
   readonly clause: ClauseId;
   /** Names of the parents and the field, joined by dots. `[]` is each item of an array, `*` each value of a map. */
   readonly path: string;

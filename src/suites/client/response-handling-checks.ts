@@ -9,7 +9,7 @@ import { isTerminal } from "../stream/events.ts";
 import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
 import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTroubled } from "./probes.ts";
 
-/** Maximum time from a client's next request until it closes a finished stream. */
+/** Maximum time, in ms, that a client may keep a finished stream open after it has sent its next request. */
 const closingMs = 250;
 /** A finished stream counts as left open if the client first gets this many other responses. */
 const minLaterCalls = 3;

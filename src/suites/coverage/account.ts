@@ -16,7 +16,7 @@ import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 interface PairBitmap {
   /** A hash of the list of all pairs. Bitmaps can be joined only if their hashes are equal. */
   readonly of: string;
-  /** One bit for each pair: 1 if a request had both values. In base64. */
+  /** One bit for each pair of values: 1 if some request had both. Encoded in base64. */
   readonly bits: string;
 }
 

@@ -76,7 +76,7 @@ const byKey = (rows: readonly Row[]): Row[] =>
     .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
     .flatMap(([, own]) => own);
 
-/** Chooses the requests that cover the pairs which no earlier request covers. */
+/** Chooses the generated requests for the pairs of values that no earlier request covers. */
 export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });

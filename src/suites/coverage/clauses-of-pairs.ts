@@ -25,7 +25,7 @@ const clausesOfUnknownAgent: Readonly<Partial<Record<EndpointName, ClauseId>>> =
   health: "HLT-18",
 };
 
-/** The `must` clauses about one value of a dimension. */
+/** The `must` clauses about one value of a request property (dimension). */
 const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<string, Clauses>>> } = {
   key: {
     missing: ["AUTH-2"],
@@ -60,7 +60,7 @@ const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<stri
   },
 };
 
-/** The `must` clauses for values that have no clause of their own, by dimension. */
+/** The `must` clauses about a request property (dimension), for values without a clause of their own. */
 const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
   session: ["INV-17"],
   query: ["INV-22"],

@@ -18,7 +18,9 @@ const endpoints = [
 const requestsPerKey = 2;
 const maxKeys = endpoints.length / requestsPerKey;
 
-/** Returns the valid keys other than the main key, without those that must stay unused. Empty without a test clock. */
+/**
+ * Returns the valid keys other than the main key. Leaves out keys that must stay unused. Empty without a test clock.
+ */
 function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
   const main = mainKey(target);
@@ -42,8 +44,8 @@ const rowFor = (endpoint: EndpointName): Row => ({
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
 /**
- * Sends the first two requests of each key, to two endpoints. Only with a test clock: otherwise other probes need these
- * requests.
+ * Sends the first two requests of each key, to two endpoints. Sends nothing without a test clock, because other probes
+ * then need these requests.
  */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",

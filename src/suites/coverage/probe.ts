@@ -269,7 +269,10 @@ interface ExhaustedKey {
   readonly state: KeyState;
 }
 
-/** Prepares a request to every endpoint for a key with a used-up limit. Checks of set 1.0 do not judge them. */
+/**
+ * Prepares a request to every endpoint for a key with a used-up limit. Checks of requirement set 1.0 do not judge these
+ * requests.
+ */
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
   const parts = requestPartsOf(context, {

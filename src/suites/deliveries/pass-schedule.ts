@@ -197,7 +197,10 @@ const endMarginMs = 60_000;
  */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
-/** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
+/**
+ * Real time to wait for an attempt that is due, as a multiple of `settleMs`: the time until effects of an advance have
+ * arrived.
+ */
 const dueSettles = 4;
 /**
  * Real time to wait after an advance to a time at which no attempt is due. A multiple of the longest real delay of an

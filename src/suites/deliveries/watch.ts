@@ -20,7 +20,10 @@ export interface WatchedDeliveries {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** Result of looking for attempts to wait for after a run. Times are milliseconds since the start of the run. */
+/**
+ * Whether further attempts may come after a run, and until when to wait for them. Times are milliseconds since the
+ * start of the run.
+ */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another attempt is due by some reading of the schedule. */

@@ -66,7 +66,7 @@ function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt
     return key === null || usedWith === undefined ? [] : [{ kind, agent: usedWith, key }];
   };
   const temporary = keyOf("a temporary key after its life", "keys.temporary");
-  // A path without the placeholder does not name the agent, and perhaps starts the key's own.
+  // A path without the placeholder does not name the agent. It may start the agent that the key may use.
   const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
   const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
   const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
@@ -90,7 +90,10 @@ interface StartEvidence {
   readonly batch: BatchSubmitted;
 }
 
-/** The kinds of keys that get 401, and the code that goes with it: `null` for any. Every other kind gets no success. */
+/**
+ * Kinds of keys that must get 401, with the required error code; `null` allows any code. Other kinds must get no
+ * success.
+ */
 const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "no key": null,
   "a wrong key": "INVALID_API_KEY",
@@ -121,7 +124,7 @@ function judgeStart(
   return breach(`${kind} ${expected}`, describeStatus(exchange), exchange, started);
 }
 
-/** Whether a response has the code, or none. ERR-2 to ERR-5 judge whether there is one. */
+/** Whether a response has the wanted error code, or no code. ERR-2 to ERR-5 judge responses without a code. */
 function hasCode(exchange: Exchange, wanted: string | null): boolean {
   const code = codeOf(exchange);
   return wanted === null || code === null || code === wanted;
@@ -130,7 +133,7 @@ function hasCode(exchange: Exchange, wanted: string | null): boolean {
 const isRefused = (exchange: Exchange | null | undefined): boolean =>
   exchange !== null && exchange !== undefined && !isSuccess(exchange) && !isInconclusive(exchange);
 
-/** Whether a request of these got a refusal. */
+/** Whether the request with this kind of key to this endpoint was refused. */
 const isRefusedOn = ({ requests }: KeyRequests, kind: RejectedKeyKind, endpoint: EndpointName): boolean =>
   isRefused(requests.find((each) => each.kind === kind && each.endpoint === endpoint)?.exchange);
 
@@ -167,7 +170,8 @@ export const startChecksOfKeys: readonly Check[] = [
     ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
     options,
   ),
-  // The document does not say whether starting an operation is a write: a reader that may invoke may start one.
+  // The document does not say whether starting an operation is a write. So a read-only key that may invoke may also
+  // start an operation.
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },

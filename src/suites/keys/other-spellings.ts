@@ -82,7 +82,7 @@ const hasResult = (exchange: Exchange): boolean =>
   isSuccess(exchange) &&
   [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);
 
-/** Judges that no spelling gets a key accepted, where the plain spelling is refused. */
+/** Judges that no other spelling of the path makes the target accept a key that it refuses with the plain spelling. */
 function judgeSpellings(
   kind: RejectedKeyKind,
   plain: Exchange | null | undefined,

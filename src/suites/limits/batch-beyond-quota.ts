@@ -59,7 +59,10 @@ export async function submitBatchBeyond(
   return { before, submitted, after, completed, control: await own.invoke(given["agents.answering"], helloBody) };
 }
 
-/** Returns the client without its waits for windows. After a refusal for tokens, one may last until the next month. */
+/**
+ * Returns a client that does not wait for rate-limit windows. After a refusal because of tokens, a wait may last until
+ * the next month.
+ */
 function withoutPacing(client: Client): Client {
   return {
     ...client,

@@ -140,8 +140,8 @@ const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
 };
 
 /**
- * Returns the traits that all admitted requests have and no refused one has. Empty unless all admitted requests are to
- * one endpoint, which also refused some: otherwise the limiter may exempt a whole endpoint.
+ * Returns what all admitted requests have in common but no refused request has, such as a parameter. Empty unless all
+ * admitted requests are to one endpoint, which also refused some: otherwise the limiter may exempt a whole endpoint.
  */
 function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   const admitted = late.filter(({ sample }) => isAdmitted(sample));

@@ -125,7 +125,7 @@ export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudg
   );
 });
 
-/** Whether a key's requests prove that the target admits more of them than one limit allows. */
+/** Whether a key's requests prove that the target admits more of them than one limit allows: the limit `name`. */
 export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   const judged = judgeKeyHistory(use);
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
@@ -185,8 +185,8 @@ function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether the limiter may or may not have counted a request. The document leaves open whether GET requests count. A GET
- * certainly counted if its kind is known to count and its `Remaining` is above 0.
+ * Whether it is uncertain that the limiter counted a request. The document leaves open whether GET requests count. A
+ * GET certainly counted if its kind is known to count and its `Remaining` is above 0.
  */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
@@ -226,7 +226,10 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     ? (usageCountIn(bodyJson(exchange), "requests")?.used ?? null)
     : null;
 
-/** Whether `requests.used` grew by the number of GET requests between two reads of usage, with no other request. */
+/**
+ * Whether `requests.used` grew by the number of GET requests that were sent between two reads of usage. Uses only reads
+ * with no other requests between them.
+ */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
   const ordered = exchanges
     .filter((each) => sampleOf(each).kind !== "health")

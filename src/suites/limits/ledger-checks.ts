@@ -209,8 +209,8 @@ const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): Rea
 });
 
 /**
- * Whether a control lies in the window of the suspected cost and took about as long. If the window gave back a request
- * during one of them, it also did so during the other.
+ * Whether a control was measured in the window of the suspected cost, and took about as long. If the window gave back a
+ * request during one of them, it did so during the other, too.
  */
 const sharesWindow = (control: MeasuredCost, suspect: MeasuredCost): boolean =>
   isSameWindow(control.from, suspect.from) &&

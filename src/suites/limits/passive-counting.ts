@@ -39,8 +39,8 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Whether a request belongs to a probe of a later requirement set, which is not judged here. It may have counted,
-    // so pairs around it are not used.
+    // Whether a request belongs to a probe of a later requirement set. Such requests are not judged here. Pairs around
+    // them are not used, because they may have counted.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()

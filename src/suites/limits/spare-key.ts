@@ -153,6 +153,6 @@ async function exhaustSpareKey(
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });
-  // If this request is admitted, the refusals had another cause than the key's hour or the month's tokens.
+  // If the target admits this request, neither the key's hour nor the month's tokens caused the earlier refusals.
   if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }

@@ -123,10 +123,7 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/**
- * Pairs each response whose `Limit` is per minute with the first such response of the run to a key with the same
- * limits.
- */
+/** Pairs responses with a `Limit` per minute: each with the first one of the run to a key with the same limits. */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

@@ -222,8 +222,8 @@ export const deliveryRelations = [
  */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
 /**
- * Tolerance around a factor of 1000 between the two durations, if the stream may really have taken as many seconds as
- * the delivery reports.
+ * Maximum distance from 1000 of the factor between the two durations. Applies if the stream may really have lasted as
+ * many seconds as the delivery reports.
  */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;

@@ -97,7 +97,7 @@ export interface InterleavedSession {
 
 export interface SessionsAtOnce {
   /**
-   * A word that the first session gave, and the response to the question before other sessions begin. Shows whether the
+   * A word of the first session, and the response when asked for it before the other sessions begin. Shows whether the
    * agent repeats earlier words at all.
    */
   readonly control: { readonly word: string; readonly response: Exchange };

@@ -22,7 +22,7 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly since?: RequirementSet;
   /** Additional probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
-  /** Two or three words for the coverage table of the report. */
+  /** The two kinds of messages that are compared, in a few words for the coverage table of the report. */
   readonly between: string;
   readonly pairs: (evidence: E) => readonly T[];
   /** Compares a pair. Returns the mismatch, `null` if the messages agree, or `undefined` if the pair proves nothing. */

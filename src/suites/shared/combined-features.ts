@@ -9,7 +9,10 @@ export interface Feature {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** The response to one request with all features. If only that was rejected, also the response to each alone. */
+/**
+ * The response to one request with all features. If the target rejected it but accepts a plain request, also the
+ * response to each feature alone.
+ */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;

@@ -109,7 +109,7 @@ export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
 /**
- * Returns the order of a stream's events. If the connection broke, the order is not over: more events may have
+ * Returns the order of a stream's events. `isOver` is false if the connection broke, because more events may have
  * followed.
  */
 export const orderOf = (exchange: Exchange): StreamOrder => ({

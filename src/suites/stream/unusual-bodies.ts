@@ -58,7 +58,7 @@ type StreamFeature = UnusualFeature | "temperature" | "slowing";
 interface UnusualStream {
   readonly tried: CombinedResult<StreamFeature>;
   readonly nul: Exchange;
-  /** How far the run had advanced the target's clock after the first stream, with an advance under way. */
+  /** How far the run had advanced the target's clock after the first stream, including an advance under way. */
   readonly clockAfterMs: number;
 }
 
@@ -162,7 +162,10 @@ export const unusualStreamChecks: readonly Check[] = [
   }),
 ];
 
-/** Judges that `execution_time` is in seconds, by the time until the end of this stream and not until the next request. */
+/**
+ * Judges that `execution_time` is in seconds. Compares it with the time until the end of this stream, and not until the
+ * next request.
+ */
 function judgeUnit({ tried: { together }, clockAfterMs }: UnusualStream): Finding<never> {
   const seconds = getPath(readEvents(together, "done")[0]?.data, "execution_time");
   if (typeof seconds !== "number") return unproven(`no \`execution_time\` to judge (${outcomeOf(together)})`);

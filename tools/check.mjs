@@ -17,7 +17,7 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether CI runs all trials after this run, which then need not sample them. */
+/** Whether a later job of CI runs all selftest trials, so that the tests need not run a sample of them. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /**

@@ -28,7 +28,8 @@ const servers: Readonly<
     isHere: goVendor.isHere,
     start: async () => {
       const { target, close } = await startVendor(goVendor, []);
-      // Leaves out the tiers pro and team: with a delay for each request, it takes minutes to use up their hour.
+      // Leaves out the tiers pro and team. The noise delays each request, so using up their hourly limits would take
+      // minutes.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
       );

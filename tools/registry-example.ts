@@ -55,7 +55,10 @@ const vendors: readonly ExampleVendor[] = [
   },
 ];
 
-/** The example would show its own statements as expired if they counted for 90 days only. */
+/**
+ * Days for which the example's statements are valid. After the default of 90 days, the example would show them as
+ * expired.
+ */
 const validDays = 3650;
 
 const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;

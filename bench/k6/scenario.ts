@@ -2,7 +2,10 @@ import { loadTest } from "../../k6/lib/load-test.ts";
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 
-/** A scenario for our own k6 script. It sends `perMinute` requests, so the bench sets their number by this limit. */
+/**
+ * The same load as a scenario for the harness's k6 script. The number of requests is the limit per minute that the
+ * bench passes in.
+ */
 const scenario = {
   ...soak,
   admitted: () => ({}),

@@ -25,7 +25,7 @@ const calls = {
 const connections = 20;
 const fullAmount = 15_000;
 
-/** Describes `amount` requests of a call, with the server's key if it has one. */
+/** Returns `amount` equal requests, authorized by the server's key if it has one. */
 function requestsTo({ url, key }: BenchServer, { method, path, body }: EndpointCall, amount: number): RepeatedRequest {
   const own = key === "" ? {} : { authorization: `Bearer ${key}` };
   const typed = body === "" ? {} : { "content-type": "application/json" };

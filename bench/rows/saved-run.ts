@@ -77,8 +77,8 @@ const judgeLogRow: BenchRow = {
 };
 
 /**
- * How many times as much memory ten times as many requests may need. Judging should need the same memory for any
- * number.
+ * Maximum ratio of peak memory: ten million requests to one million. Memory should not depend on the number of
+ * requests.
  */
 const maxGrowth = 1.25;
 

@@ -68,7 +68,7 @@ export interface MeasuredRound {
 
 /** The result of all rounds of a row. */
 export interface RowResult {
-  /** Medians of the rounds. */
+  /** Median measurements over all rounds. */
   readonly subject: Measurement;
   readonly baseline: Measurement;
   /**

@@ -18,7 +18,7 @@ const inputSchema = z.object({
 
 /** Number of decisions before the measurement, so that the memory of compiled code is not counted as memory of keys. */
 const warmUpDecisions = 20_000;
-/** Minimum number of keys to measure the memory of. Fewer would be lost in other memory of the process. */
+/** Minimum number of keys in a measurement of memory. With fewer, the rest of the process would distort the result. */
 const minMeasuredKeys = 200_000;
 
 /** Decides on one request of the key with this name. */

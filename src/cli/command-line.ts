@@ -29,7 +29,7 @@ export async function runCommandLine(): Promise<void> {
   forgetUnwrittenOutputs();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // All arguments, because any of them may name the command to load: `conformance help run` needs `run`.
+  // Checks all arguments, because any of them may name the command to load: `conformance help run` needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
     // Completion needs the flags of every command.

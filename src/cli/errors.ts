@@ -23,7 +23,10 @@ export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
-/** Redacts the registered secrets, even in words of the harness: sparing these would load every suite. */
+/**
+ * Redacts the registered secrets, even where they equal a word of the harness. Sparing such words would take the list
+ * of all suites, which is slow to load.
+ */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
 const maxStackLines = 20;
@@ -49,7 +52,10 @@ export function endOnFailure(end: (error: unknown) => void): () => void {
   return () => void endCallbacks.delete(end);
 }
 
-/** Prints uncaught errors from now on. Each ends the actions of {@link endOnFailure}, or else the process. */
+/**
+ * Prints uncaught errors from now on. An error also calls the callbacks of {@link endOnFailure}; if there are none, it
+ * ends the process.
+ */
 export function catchFailures(): void {
   hasFailed = false;
   secrets = [];

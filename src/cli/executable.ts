@@ -1,8 +1,8 @@
 import { moduleToRun } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
-// Entry point of the standalone executable, which contains every module. For a worker thread or child process, the executable starts itself
-// again with the name of a module.
+// Entry point of the standalone executable, which contains every module. To run a module in a worker thread or child
+// process, the executable starts itself again with the module's name.
 
 /** Modules that run in a worker thread or child process, by name. */
 const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -6,7 +6,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
-/** An option: its help text alone, or with a default value, a parser of its text, or a duty to give it. */
+/** An option: only its help text, or also a default value, a parser of its text, and whether it is required. */
 type OptionRow =
   | string
   | {
@@ -95,9 +95,9 @@ export function readCount(text: string, flag: string, min = 1): number {
 }
 
 /**
- * Finds a text among the words that a flag takes. Returns `null` if the flag is not given.
+ * Reads a flag whose value must be one of `words`. Returns `null` if the flag is not given.
  *
- * @throws {UsageError} if there is no such word
+ * @throws {UsageError} if the value is another word
  */
 export function readWord<Word extends string>(
   text: string | undefined,

@@ -35,7 +35,7 @@ export const failedOption = {
   "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
 } as const;
 
-/** The name of a bound without its unit: `maxWait`, from `--max-wait`, for the bound `maxWaitMs`. */
+/** The name that a parsed flag has for a bound: `maxWait` for `maxWaitMs`, because a flag's value has its own unit. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of all commands that plan or run checks. */
@@ -70,7 +70,7 @@ export function readScope(flags: ScopeFlags): RunScope {
   };
 }
 
-/** Returns the scope that repeats what failed in a report. If nothing did, returns the scope itself. */
+/** Returns the scope for repeating what failed in a report. If nothing failed, returns the given scope. */
 export function scopeOfFailed(scope: RunScope, document: ReportDocument, file: string): RunScope {
   if (!hasFailed(document)) return scope;
   const { only, ...failed } = failedChecks(document, suites, file);

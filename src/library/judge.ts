@@ -69,7 +69,7 @@ function readSavedRunOf(folder: string): SavedRun {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // This kind of error means that the folder holds a load report, and not the report of a run.
+    // Only a load report causes a `UseCaseError`.
     if (error instanceof UseCaseError)
       throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;

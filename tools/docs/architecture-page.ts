@@ -43,7 +43,10 @@ function folderOf(file: string): string {
   return folder === "reference" && inner === "embedded" ? `${folder}/${inner}` : folder;
 }
 
-/** Drops an import if another imported folder imports the same folder. So the drawing has few arrows. */
+/**
+ * Removes an import if the folder also reaches its target through another imported folder. This leaves fewer arrows in
+ * the drawing.
+ */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((folder) => folder === to || reaches(folder, to));

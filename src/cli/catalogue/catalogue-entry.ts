@@ -43,7 +43,7 @@ function describe(check: Check): string[] {
   ];
 }
 
-/** Lists the responses that a check wants, such as `invoke 200`, by what the target must offer for them. */
+/** Formats the responses on which a check judges, such as `invoke 200`. Groups them by the setup that they need. */
 function matrixLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));

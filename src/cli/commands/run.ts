@@ -114,7 +114,7 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
 /** Maximum number of runs with `--rerun-on-restart`. Each writes a folder. */
 const maxRuns = 1000;
 
-/** Shows a run, and repeats it each time the target was away and is back, until the user ends it. */
+/** Presents a run, then waits for the target to restart and repeats the run, until the user ends it. */
 async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<RunOutcome> {
   const { target, scope, folder } = prepared;
   let [outcome, current] = [first, prepared];
@@ -134,7 +134,7 @@ async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<Ru
   return { ...outcome, isPresented: true };
 }
 
-/** Time between two connections. A server on this machine may be away for a moment only. */
+/** Time between two attempts to connect, in milliseconds. Short on loopback, where a restart may take only a moment. */
 const pollMs = { loopback: 200, elsewhere: 2000 } as const;
 /** Longest wait for a restart. */
 const maxRestartWaitMs = 8 * 3_600_000;
@@ -192,7 +192,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // If the watch cannot begin, only that is printed: the report of the run is already saved.
+    // The report of the run is already saved. If the watch could not begin, only this error is left to print.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);
@@ -211,7 +211,7 @@ async function present(outcome: RunOutcome, prepared: Prepared): Promise<number>
   return reportExitCode(judged.report, prepared.rules, prepared.flags.complete === true);
 }
 
-/** Presents and saves the report. */
+/** Presents the report of a run. Also saves the run in its folder. */
 async function presentRun(
   { judged: { kind, report, evidence, target }, document }: RunOutcome,
   { flags, rules, formats, patches, folder, target: named }: Prepared,

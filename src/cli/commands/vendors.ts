@@ -113,7 +113,10 @@ function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean
   }
 }
 
-/** Refuses saved reports that contradict themselves. Unreadable ones must not stop the other vendors. */
+/**
+ * Throws if a saved report contradicts itself. Ignores an unreadable report, which must not stop the comparison of the
+ * other vendors.
+ */
 function assertConsistentReports(vendors: readonly ListedVendor[]): void {
   for (const vendor of vendors)
     for (const path of [vendor.load, vendor.kind === "report" ? vendor.report : null]) {

@@ -11,7 +11,7 @@ export type Shell = (typeof shells)[number];
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
-/** The words that can be the value of a flag or an argument, by the name of their list. */
+/** Lists of words that shells offer as values of flags and arguments. */
 export const wordLists = {
   clauses: clauseIds,
   faults: namesOf(allFaults),
@@ -23,7 +23,10 @@ export const wordLists = {
   shells,
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The completion of a value: a word of a list, or a file (also for any other text). `none`: there is no value. */
+/**
+ * The kind of values to complete: a word list of `wordLists`, or file names (also for free text). `none`: the flag has
+ * no value.
+ */
 export type ValueKind = keyof typeof wordLists | "file" | "none";
 
 export interface FlagWords {

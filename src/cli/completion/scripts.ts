@@ -24,7 +24,7 @@ function valueFunction(commands: readonly CommandWords[]): string[] {
   return ["_conformance_value() {", '  case "$1 $2" in', ...cases, "  esac", "}"];
 }
 
-/** Lines of a function that sets variables to the words that can follow the command `$1`. */
+/** Returns lines of a shell function. For the command `$1`, it sets variables to the words that may follow. */
 const wordsFunction = (
   commands: readonly CommandWords[],
   assignments: (command: CommandWords) => readonly string[],

@@ -14,7 +14,7 @@ export interface ReproductionOptions {
   readonly patchFlags: string;
 }
 
-/** Options for a load whose target is unknown, because it was judged from saved evidence. */
+/** Options for repeating a load of an unknown target, because the load was judged from saved evidence. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
 /** Returns commands that repeat a trial, by the harness and, if it can, by k6. Keys are shell variables. */

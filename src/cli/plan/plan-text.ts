@@ -153,7 +153,7 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
   ];
 }
 
-/** Returns a row for each setting that would enable more combinations, with their numbers. */
+/** Returns a row for each missing setup, with the numbers of pairs and triples that it would enable. */
 function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares: readonly string[] }[] {
   const sharesOf = (what: string, { cut, total }: PlannedPairCounts) =>
     cut.map((each) => ({

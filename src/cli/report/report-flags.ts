@@ -93,7 +93,7 @@ export function prepareFormats(flags: FormatFlags): RequestedFormats {
   return { ...prepareFiles(formatNames, flags), ...(signing && { signing }) };
 }
 
-/** Refuses formats that need data which a saved report lacks, such as the exchanges. */
+/** Throws a usage error if a requested format needs data that the saved report lacks, such as exchanges. */
 export function assertSources(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {
     const problem = flags[name] === undefined ? null : unavailableReason(name, document);

@@ -255,7 +255,7 @@ async function testWire({
 /** Without `--verbose`, a row shows at most this many texts of failed checks. */
 const maxReported = 3;
 
-/** Formats a mutant as a row. Without `isVerbose`, one with the expected result gets none. */
+/** Formats the result of a mutant as lines. Empty for an expected result, unless `isVerbose`. */
 function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
   const { mutant, status, said, changed, ms } = trial;
   const isExpected = status === "killed" || status === "passed";

@@ -46,7 +46,7 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/** Returns how a finding has changed, by its outcomes. If these are equal, the reading or the observed text decides. */
+/** Returns the category of a change. The two outcomes decide; if they are equal, the reading or the observed text. */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
   const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -58,7 +58,10 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeC
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
 }
 
-/** Whether a broken outcome is worse than the older one. Any is worse than `skipped` and `error`; `error` is worse than any other. */
+/**
+ * Whether a broken outcome is worse than the older one. Every broken outcome is worse than `skipped` and `error`.
+ * `error` counts as worse than any other.
+ */
 function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
   if (now === null) return was !== is;
@@ -82,7 +85,8 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
 }
 
 /**
- * Whether a check without a finding in `there` only repeats an earlier check, which was exercised or had requests of another seed there.
+ * Whether the check only repeats an earlier check, so that a report may lack its finding. `there` must have exercised
+ * the earlier check, or have another seed.
  */
 function onlyRepeatsEarlierCheck(
   { check, instance }: ReportFinding,

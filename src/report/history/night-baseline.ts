@@ -67,7 +67,9 @@ const lostFindings = (
     return isLost && !tonight.has(key) && findingOn(0, key) === undefined;
   });
 
-/** Returns the finding with a key on an earlier night. `nightsBefore` is 0 for the night before tonight. */
+/**
+ * Returns the finding that a night has for a check and its instance. `nightsBefore` is 0 for the night before tonight.
+ */
 type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
 
 /** Creates a function that looks up findings. Indexes only the nights that are needed, mostly just the last. */

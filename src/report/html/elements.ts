@@ -109,7 +109,7 @@ export const textHtml = ({ parts }: Text): Html =>
 /** Renders a string on one line, which may come from outside. Backticks in it mark code. */
 export const prose = (text: string, max = 600): Html => renderInlineCode(sanitizeLine(text, max));
 
-/** Renders a string with its line breaks, which may come from outside. Backticks in it mark code. */
+/** Renders a string that may come from outside, with its line breaks. Backticks in it mark code. */
 export function multilineText(text: string, max = 4000): Html {
   const hiddenCount = text.length - max;
   return html`<span class="lines"

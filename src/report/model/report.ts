@@ -342,7 +342,7 @@ export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
   Object.fromEntries(statedFactNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
 
-/** Returns the party that a report judges: server, receiver or file. */
+/** Returns the party that a report judges, such as a server or a client. */
 export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;
 
 /** The recording that a report judges. */

@@ -30,7 +30,10 @@ export const outcomesWorstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/** Returns the worst outcome of each clause. A clause does not pass if a pair of request properties within its reach was not tried. */
+/**
+ * Returns the worst outcome of each clause. A passed clause becomes `skipped` if not all pairs of request properties
+ * within its reach were tried.
+ */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {

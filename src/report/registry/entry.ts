@@ -5,7 +5,7 @@ import type { Statement, StatementProfile } from "../statement/statement-schema.
 /** A verified statement in a registry. */
 export interface RegistryEntry {
   readonly folder: string;
-  /** Name of the statement's file, without `.json`. */
+  /** Name of the statement's file without `.json`, which distinguishes the statements of a folder. */
   readonly version: string;
   /** Name of the vendor in his list of keys; without a list, that of his folder. */
   readonly vendor: string;
@@ -14,7 +14,7 @@ export interface RegistryEntry {
   readonly signature: PageSignature | null;
   /** Whether a key of the vendor's list has signed it. */
   readonly isSignedByVendor: boolean;
-  /** ISO 8601. */
+  /** Time from which the statement is no longer valid, ISO 8601. */
   readonly expires: string;
   /** Version of a newer and nonconformant statement about the same deployment; `null` if there is none. */
   readonly supersededBy: string | null;
@@ -45,7 +45,7 @@ export const isExpired = ({ expires }: RegistryEntry, now: Date): boolean => now
 /** Whether a reader may rely on an entry: it has not expired, and no newer statement is there. */
 export const isCurrent = (entry: RegistryEntry, now: Date): boolean => reasonsNotCurrent(entry, now).length === 0;
 
-/** Returns a sentence for each reason why an entry no longer counts. */
+/** Returns the reasons why readers should no longer rely on an entry, each as part of a sentence. */
 export function reasonsNotCurrent(entry: RegistryEntry, now: Date): string[] {
   const { supersededBy, newer, expires } = entry;
   return [

@@ -145,7 +145,7 @@ export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody)
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
-  // A text without NUL fits into the curl command itself; a command line cannot contain NUL.
+  // Text without NUL needs no command, because the curl command contains it. NUL cannot stand in a command line.
   if (!body.text.includes("\0")) return null;
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }

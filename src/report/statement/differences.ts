@@ -112,7 +112,7 @@ export interface JudgementDifferences {
 /**
  * Compares a report with a new judgement of its evidence.
  *
- * @param again the report that the checks make of the evidence now
+ * @param again the report of the new judgement
  * @param unselected findings of must clauses that the report lists as not selected
  */
 export function rejudgeDifferences(

@@ -156,7 +156,7 @@ function judgeSubjects({ subjects }: Policy, { subjects: stated, isSigned }: Pol
 
 type AllowedExceptions = NonNullable<Policy["exceptions"]>;
 
-/** Lists the failed checks that the policy does not allow to fail, or no longer. */
+/** Lists the failed checks that no exception of the policy covers, or whose exception has expired. */
 function disallowedFailures(allowed: AllowedExceptions, { statement, now }: PolicyFacts): string[] {
   const today = now.toISOString().slice(0, 10);
   return statement.exceptions

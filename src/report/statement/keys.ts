@@ -9,7 +9,10 @@ export interface SigningKey {
   readonly sign: (bytes: Uint8Array) => Buffer;
 }
 
-/** Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. The problem is a predicate, and never quotes the PEM text. */
+/**
+ * Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. A problem reads `is not …`, after the name of the file, and
+ * never quotes the PEM text.
+ */
 export function parseSigningKey(pem: string): Parsed<SigningKey> {
   const key = parsePrivateKey(pem);
   if (key.kind === "problem") return key;

@@ -19,7 +19,10 @@ import {
 
 /** Settings of a terminal. */
 export interface TerminalSettings {
-  /** Whether to use colours. The caller follows `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
+  /**
+   * Whether to use colours. The caller has already applied `NO_COLOR` and `FORCE_COLOR`, and checked that the stream is
+   * a terminal.
+   */
   readonly colour: boolean;
   readonly width: number;
 }

@@ -72,7 +72,10 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
-/** Returns rows with the times of the chunks of streams, of each vendor's agent with the most streams. */
+/**
+ * Returns rows with chunk times: to the first content, and between chunks. Each cell is about the vendor's agent with
+ * the most streams.
+ */
 function chunkTimeRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({

@@ -26,7 +26,10 @@ const differenceTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   silence: "Where the document is silent, and they differ",
 };
 
-/** Formats a table under its heading. Of clauses, readings and gaps, it has only the rows that differ. Empty without rows. */
+/**
+ * Formats a table under its heading; empty without rows. Tables of clauses, readings and gaps get only the rows that
+ * differ.
+ */
 function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
   const ownTitle = differenceTitles[id];
   const rows = groups.flatMap((group) =>

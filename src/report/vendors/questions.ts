@@ -44,7 +44,10 @@ function chosenOf(kinds: readonly (readonly VendorQuestion[])[]): VendorQuestion
   return all.filter((each) => chosen.has(each));
 }
 
-/** Asks about must clauses that could not be exercised, once for all with the same need. The most clauses come first. */
+/**
+ * Asks about must clauses that could not be exercised. Clauses with the same missing setup share a question. The
+ * question with the most clauses comes first.
+ */
 function unexercisedQuestions({ document: { report } }: VendorWithReport): VendorQuestion[] {
   const clauses = new Set(unexercisedOfferedMusts({ ...report, unselected: [] }));
   const skipped = report.findings.filter((finding) => finding.outcome === "skipped" && clauses.has(finding.clause));

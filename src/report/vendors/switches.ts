@@ -24,7 +24,7 @@ export interface VendorSwitch {
   readonly differences: readonly SwitchDifference[];
 }
 
-/** The tables from which the differences follow. */
+/** The tables of a vendor comparison in which differences are searched. */
 export interface ComparedTables {
   readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];

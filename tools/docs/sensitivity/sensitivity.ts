@@ -40,7 +40,7 @@ const epochMs = 1_800_000_000_000;
 
 /** A limit of a server that admits too many requests, and the checks that should detect it. */
 export interface LooseLimit {
-  /** Ids of the checks. It is enough if one of them detects the limit. */
+  /** Ids of the checks that may detect the excess. One of them is enough. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (
@@ -56,8 +56,8 @@ const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits):
 };
 
 /**
- * The minute's limit is too high. The headers report the hour, so only the number of admitted requests in a minute
- * reveals this.
+ * A server that admits too many requests per minute, while its headers report the hour. Only counting the admitted
+ * requests reveals it.
  */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
@@ -68,7 +68,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** The headers report a correct minute, but the server admits requests after `Remaining: 0`. */
+/** A server whose headers report the minute correctly, but that still admits requests after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],
@@ -85,8 +85,7 @@ export const looseAfterZeroRemaining: LooseLimit = {
 const neverRefusing = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
 /**
- * Whether a run always detects that this number of requests was admitted: with each kind of limiter, and from each
- * second of a minute in `startSeconds`.
+ * Whether a run detects a limiter that admits `admitted` requests, for each kind of limiter and each of `startSeconds`.
  */
 export async function isDetected(
   loose: LooseLimit,

@@ -15,10 +15,16 @@ export interface CountChange {
 const maxEarlierRuns = 14;
 /** A failed or unanswered request counts as a change only after this many runs of the load, all without one. */
 const minCleanRuns = 3;
-/** Another count of admitted or refused requests is a change only if this many earlier runs of the same size had one same count. */
+/**
+ * Another number of admitted or refused requests counts as a change only after this many equal runs, all with one
+ * number.
+ */
 const minConstantRuns = 10;
 
-/** Returns the counts of load trials that changed tonight: first failures, and counts that were equal on every earlier night. */
+/**
+ * Returns the counts of load trials that changed tonight: a first failed or unanswered request, or another value of a
+ * constant count.
+ */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => countChangesOfRun(run, earlierRunsOf(history, run)));
 }

@@ -35,7 +35,7 @@ export interface NightJudgement {
   readonly flaky: readonly FlakyCheck[];
   /** All findings that are broken tonight, each with the first night of its failure. Must clauses come first. */
   readonly broken: readonly OpenFailure[];
-  /** The pairs of request properties that all nights together combined; `null` if no night recorded its pairs. */
+  /** The coverage of request pairs by all nights together; `null` if no night recorded it. */
   readonly pairs: PairsOfNights | null;
 }
 

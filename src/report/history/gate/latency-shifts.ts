@@ -23,7 +23,7 @@ export interface LatencyShift {
   readonly isMs: number;
   /** Start of the first night with the new latency, in epoch milliseconds. */
   readonly sinceMs: number;
-  /** Probability of such a difference by chance alone. */
+  /** p-value: the probability that noise alone causes a difference of this size. */
   readonly pValue: number;
 }
 
@@ -108,7 +108,7 @@ function exceedsThresholds(recent: readonly number[], baseline: readonly number[
   return shift >= latencyGate.minErrors * noise * errors;
 }
 
-/** Returns the index of the first night with the new latency. */
+/** Returns the index of the first night with the changed latency. */
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;

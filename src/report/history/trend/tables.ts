@@ -149,7 +149,10 @@ export interface TrendEvent {
   readonly over: string | null;
 }
 
-/** Returns all events of a history, newest first. */
+/**
+ * Returns the events that the page of the history lists, newest first: regressions, latency changes, fixes and new
+ * requirement sets.
+ */
 export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, suite, reported }, at): TrendEvent[] => {

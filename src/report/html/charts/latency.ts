@@ -103,7 +103,8 @@ function decodeHistogram({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // The last part is shown by its highest latency, so that the longest one is in the chart. Others are shown by their middle one.
+    // The last part gets its highest latency, so that the chart shows the maximum. Every other part gets the latency in
+    // its middle.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

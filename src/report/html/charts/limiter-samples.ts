@@ -81,7 +81,7 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Numbers of admitted requests in a rolling or fixed window, as a rate limiter with such a window would count them. */
+/** The number of admitted requests in the current window, at each time of a run. The window is rolling or fixed. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /** Admitted requests in the window, after each change. `x` is in milliseconds of the target's time. */

@@ -8,7 +8,10 @@ import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
-/** An attempt to deliver a webhook event, in seconds after the first. If the clock was advanced, it came some time from `from` to `to`. */
+/**
+ * An attempt to deliver a webhook event. `from` and `to` are seconds after the first attempt, and differ only if the
+ * test clock was advanced in between.
+ */
 interface DeliveryAttempt {
   readonly from: number;
   readonly to: number;

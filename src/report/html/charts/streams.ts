@@ -16,7 +16,10 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/** Charts the events of streams over time. Of alike streams of one agent, draws only the first. `null` if no stream was opened. */
+/**
+ * Charts the events of streams over time. Draws only the first of several similar streams of an agent. `null` if no
+ * stream was opened.
+ */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;

@@ -189,6 +189,9 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
       status === 403 ? { ...old, resetAtMs: old.resetAtMs + 3_660_000 } : old,
     ),
   ),
+  "refusal-of-the-hour-has-one-left": fault("HDR-17", "A 429 for the hour reports one request left.").by(
+    overrideResult("refusalWindow")((window) => (window.window === "hour" ? { ...window, remaining: 1 } : window)),
+  ),
   "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.").by(
     overrideResult("refusalWindow")((window) => ({ ...window, remaining: 1 })),
   ),

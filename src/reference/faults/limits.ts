@@ -251,6 +251,16 @@ const scopeFaults = faults("Limits / Scope of limits", {
   "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by(
     overrideResult("retryAfterSeconds")((seconds) => Math.max(1, Math.floor(seconds / 3))),
   ),
+  "retry-after-minute-of-both": fault(
+    "LIM-13",
+    "`retry_after` is the minute's if minute and hour are used up at the same time.",
+  ).by(() => ({
+    limiters: (limits) => {
+      const [hour, minute] = [fixedWindow(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)];
+      const roomAtMs = (nowMs: number) => (minute.hasRoom(nowMs) ? hour : minute).roomAtMs(nowMs);
+      return [overrideLimiter(hour, { roomAtMs }), minute];
+    },
+  })),
   "slot-late-after-crash": fault("LIM-17", "The slot of a request that fails with 500 is free after 90 seconds.").by(
     delaySlotRelease((_moment, { status }) => status >= 500),
   ),

@@ -103,6 +103,7 @@ describe("a minute's allowance", () => {
     ["HLT-15", "invoke was never refused", many, "unproven"],
     ["HDR-17", "none remain", minute(), "holds"],
     ["HDR-17", "three remain", minute({ refused: [refusal(3)] }), "breach"],
+    ["HDR-17", "ninety of the hour remain", minute({ refused: [withLeft(100, 90)] }), "holds"],
     ["HDR-17", "ten remain below the limit: a slot's refusal", { ...nine, refused: [refusal(10, 1)] }, "unproven"],
     ["HDR-17", "ten remain a minute later: a slot's", minute({ refused: [aMinuteLater(refusal(10, 1))] }), "unproven"],
     ["LIM-8", "ten and a refusal", minute(), "observed"],
@@ -133,6 +134,16 @@ const ofHour = (status: number, reset = 1_772_604_000, resetAfter = 2300): Excha
       ["X-RateLimit-Remaining", "0"],
       ["X-RateLimit-Reset", String(reset)],
       ["X-RateLimit-Reset-After", String(resetAfter)],
+    ],
+  });
+
+/** A 429 that reports how many requests are left of a limit. */
+const withLeft = (limit: number, remaining: number): Exchange =>
+  exchange({
+    status: 429,
+    headers: [
+      ["X-RateLimit-Limit", String(limit)],
+      ["X-RateLimit-Remaining", String(remaining)],
     ],
   });
 
@@ -231,6 +242,10 @@ describe("an hour's allowance", () => {
     ["LIM-13/hour", "refused for a slot", hour(100, { retried: later(refusal(10, 1), 2400, 2400.5) }), "unproven"],
     ["LIM-13/hour", "nothing was sent after it", hour(100, { retried: null }), "unproven"],
     ["LIM-15/hour", "a hundred", hour(100), "observed"],
+    ["HDR-17/hour", "none remain", hour(100, { refused: [ofHour(429)] }), "holds"],
+    ["HDR-17/hour", "one remains", hour(100, { refused: [withLeft(100, 1)] }), "breach"],
+    ["HDR-17/hour", "ten of the minute remain", hour(100, { refused: [withLeft(10, 10)] }), "inapplicable"],
+    ["HDR-17/hour", "one remains, below the limit", hour(99, { refused: [withLeft(100, 1)] }), "inapplicable"],
   ])("%s, %s", (id, _, use, kind) => {
     const isJoint = id === "LIM-4";
     expect(judged(limits, id, isJoint ? { minute: minute(), hour: use } : use)).toBe(kind);

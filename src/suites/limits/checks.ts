@@ -26,6 +26,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
 import { defaultTimeoutCheck, timedOutInvokesCheck } from "./timeouts.ts";
 import { everyEndpointCheck, everyTraitCheck } from "./every-endpoint.ts";
+import { everyRetryCheck } from "./every-retry.ts";
 import { healthBurstCheck } from "./health-burst.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import {
@@ -169,6 +170,20 @@ function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   );
 }
 
+/** Judges that a 429 for the hour reports `Remaining: 0`, if its headers report the hour (HDR-17). */
+function judgeRemainingOfHour(use: HourExhausted): Finding<never> {
+  const refusal = use.refused.findLast((each) => hasStatus(each, 429));
+  if (refusal === undefined) return inapplicable("no request was refused with 429");
+  const isReached = maxAdmittedWithin(use.samples, hourMs) >= use.limits.perHour;
+  if (!isReached || hourBreach(use) !== null) return inapplicable("the hour's limit does not explain the refusal");
+  const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
+  if (remaining === null || !isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits))
+    return inapplicable("the headers of the 429 do not report the hour");
+  return remaining === 0
+    ? holds()
+    : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);
+}
+
 export const limits = suite("Limits", [
   check("LIM-1", minuteExhausted, (use) => {
     if (isUnlimited(use)) return unproven("invoke is not limited at all (LIM-10)");
@@ -267,6 +282,7 @@ export const limits = suite("Limits", [
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),
+  everyRetryCheck,
   check("LIM-14", minuteExhausted, ({ early, refused }) => {
     if (early === null) {
       const waits = refused.flatMap((each) => retryAfterSeconds(each) ?? []);
@@ -311,13 +327,14 @@ export const limits = suite("Limits", [
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("a slot that was released late, or earlier use of the key, may explain the refusal");
-    if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits))
-      return inapplicable("the headers of the 429 report the hour, which is not exhausted");
+    // The headers of the 429 report the hour, which is not exhausted. `HDR-17/hour` judges a 429 for the hour.
+    if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits)) return holds();
     if (remaining === null || remaining < 0) return unproven("the 429 has no whole number in `X-RateLimit-Remaining`");
     return remaining === 0
       ? holds()
       : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);
   }),
+  check("HDR-17", hourExhausted, judgeRemainingOfHour, { as: "hour", since: "1.2" }),
   check("LIM-9", minuteExhausted, ({ twin }) => judgeSibling(twin), { as: "same tier" }),
   check("LIM-9", hourExhausted, ({ twin }) => judgeSibling(twin), { as: "same tier, hour" }),
   check("HDR-19", minuteExhausted, (use) => judgeExhaustedWindow(use, "minute", minuteBreach(use)?.side === "over")),

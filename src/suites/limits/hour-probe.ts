@@ -104,7 +104,9 @@ async function exhaustHourOfTier(
   const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   if (isRepeated) await time.passTime(useExpiryMs, "earlier use of the key must expire");
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
-    const again = isRepeated ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
+    const again = isRepeated
+      ? { before: 0, admittedBefore: admitted }
+      : { before: 1, admittedBefore: null, invokesBeyondBoth: true };
     const next = await exhaustHour(sender, { ...options, ...again });
     // A second value of `Reset` shows the window's length. If the target admits the last request, the month's tokens
     // are not used up.
@@ -144,6 +146,12 @@ interface HourOptions {
    * probe pauses in real time, so that the server releases all slots. `null` if no hour ended too soon.
    */
   readonly admittedBefore: number | null;
+  /**
+   * Whether to invoke once more when the last minute and the hour are used up at the same time. The next request, after
+   * the pause, shows whether `retry_after` was the hour's (LIM-13). Not in the first hour, where checks of earlier sets
+   * need every admitted request.
+   */
+  readonly invokesBeyondBoth?: boolean;
   readonly smallerTiers: SmallerTiers;
 }
 
@@ -155,7 +163,7 @@ type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
  */
 async function exhaustHour(
   sender: KeySender,
-  { pauseMs, before, admittedBefore, smallerTiers }: HourOptions,
+  { pauseMs, before, admittedBefore, invokesBeyondBoth = false, smallerTiers }: HourOptions,
 ): Promise<HourResult> {
   const { limits, time } = sender;
   const { perHour, perMinute } = limits;
@@ -175,6 +183,8 @@ async function exhaustHour(
     endsEarly ||= minute.end === "refused" && minute.admitted < share;
     if (minute.end === "failing") return { admitted, failed, end: "failing" };
     if (minute.end === "refused" && admitted >= perHour) return { admitted, failed, end: "refused" };
+    if (invokesBeyondBoth && minute.end === "all sent" && share === perMinute && admitted === perHour)
+      await invokeUnpaced({ ...sender, client: sender.client.since("1.2") });
     if (admitted >= maxAtFirst) {
       await smallerTiers.awaitResults(time, pauseMs);
       if (smallerTiers.some("isOver")) return { admitted, failed, end: "all sent" };

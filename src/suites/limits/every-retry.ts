@@ -1,0 +1,65 @@
+import { isHourLimit, isMinuteLimit } from "../../rules/limits/header-rules.ts";
+import { isRefused, type Sample } from "../../rules/limits/sample.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { AllSamples, KeySamples } from "../headers/probes.ts";
+import { allSamples } from "../headers/probes.ts";
+import { elapsedSeconds, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+
+/** A refusal, and the next request of its key, with none in flight at either. */
+interface RetriedRefusal {
+  readonly refusal: Sample;
+  readonly next: Sample;
+}
+
+/** Tolerance for `retry_after`: rounded to whole seconds, and by another clock. */
+const slackSeconds = 2;
+
+/** Whether a limit of the minute or the hour refused a request, and neither a slot nor the month's tokens. */
+const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
+  isRefused(sample) &&
+  sample.remaining === 0 &&
+  (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
+
+/**
+ * Returns the refusals of a key for its rate whose `retry_after` had passed when the next request was sent. Leaves out
+ * pairs with another request between them that the target may have counted for the key.
+ */
+function retriedRefusals(
+  { samples, limits, unjudged = [] }: KeySamples,
+  { keylessMs, hasClock }: AllSamples,
+): RetriedRefusal[] {
+  if (limits === null) return [];
+  const others = [...keylessMs, ...unjudged.map(({ sentMs }) => sentMs)];
+  const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
+  return placed.flatMap(({ sample: refusal, isAfterAll, isBeforeNext }, index) => {
+    const after = placed[index + 1];
+    const seconds = refusal.retryAfterSeconds;
+    if (after === undefined || seconds === null || !isAfterAll || !isBeforeNext) return [];
+    const { sample: next } = after;
+    if (!isRateRefusal(refusal, limits) || elapsedSeconds(refusal, next, hasClock).min < seconds + slackSeconds)
+      return [];
+    return others.some((ms) => ms >= refusal.sentMs && ms <= next.sentMs) ? [] : [{ refusal, next }];
+  });
+}
+
+/** Judges `retry_after` of every refusal of the run after which the key was left alone for so long (LIM-13). */
+export function judgeEveryRetry(all: AllSamples): Finding<never> {
+  let count = 0;
+  for (const key of all.keys) {
+    for (const { refusal, next } of retriedRefusals(key, all)) {
+      if (key.limits !== null && isRateRefusal(next, key.limits)) {
+        const passed = elapsedSeconds(refusal, next, all.hasClock).min;
+        return breach(
+          `a request is admitted after \`retry_after\`, ${refusal.retryAfterSeconds} s`,
+          `429, ${Math.floor(passed)} s after the refusal and with no request in between (${refusal.id}, ${next.id}, key ${key.key})`,
+        );
+      }
+      count += 1;
+    }
+  }
+  return count > 0 ? holds() : inapplicable("no key was left alone for the `retry_after` of a refusal");
+}
+
+export const everyRetryCheck = check("LIM-13", allSamples, judgeEveryRetry, { as: "every refusal", since: "1.2" });

@@ -40,8 +40,7 @@ const catalogueAsData: Plugin = {
 };
 
 /**
- * Bundles JSON files as strings. The badge library has the widths of letters as a hundred thousand numbers, and as code
- * each number would take a line.
+ * Bundles JSON files as strings. As code, the letter widths of the badge library would take a hundred thousand lines.
  */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",

@@ -137,7 +137,10 @@ async function runBuild() {
   }
 }
 
-/** Runs tools/first-load.mjs. Ignores its failure, because the tests report a module that cannot be loaded. */
+/**
+ * Runs tools/first-load.mjs, which fills Node's compile cache. Ignores a failure, because the tests report a module
+ * that cannot be loaded.
+ */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });

@@ -67,6 +67,6 @@ function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // The process has ended, or this machine does not allow the change. The priority stays normal.
+    // Ignored: the process has already ended, or the system does not allow the change.
   }
 }

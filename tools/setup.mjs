@@ -171,7 +171,7 @@ function replaceDist(fresh) {
   try {
     renameSync(fresh, dist);
   } catch (error) {
-    // Another set-up has built the same sources and moved them there first.
+    // Another set-up has built the same sources and moved its build to `dist` first.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

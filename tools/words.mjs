@@ -47,8 +47,8 @@ const privateWords = new Map([
 ]);
 
 /**
- * Names that are allowed although they contain such a word: fields of files on disk and of the library, names of other
- * packages, and words of the field.
+ * Names that are allowed although they contain a private word: fields of files and of the library, names of other
+ * packages, and common terms.
  */
 const keptNames = new Set(
   "seen told said lost lostShare asked look looked made came strangers afterStrangers saidSeconds atLeastSeconds reqsMade atLeast lookup lookUp LookUp lookUps mapLookUp".split(

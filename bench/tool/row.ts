@@ -23,7 +23,7 @@ export interface WorkSize {
    * have 0.01.
    */
   readonly of: (full: number) => number;
-  /** Whether the scale is 1, as for published figures. */
+  /** Whether the whole amount of work is measured (scale 1), as for published figures. */
   readonly isFull: boolean;
 }
 

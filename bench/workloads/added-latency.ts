@@ -24,9 +24,9 @@ export type PacedRequests = z.infer<typeof pacedSchema>;
 const windowMs = 1000;
 
 /**
- * Measures how much a proxy adds to the 99th percentile of latency. Requests with and without proxy alternate, and the
- * result is the median of the windows of a second: a moment in which the machine stands still affects both in the same
- * window, or else one window alone.
+ * Measures how much a proxy adds to the 99th percentile of latency. Requests with and without proxy alternate. The
+ * result is the median over windows of one second, so that a moment in which the machine stands still affects only its
+ * window.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);

@@ -42,7 +42,10 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-/** Returns the exit code of a command in which the harness failed, which also explains that nothing was exercised. */
+/**
+ * Returns the exit code of a command in which the harness failed. That failure outranks "nothing was exercised",
+ * because it explains it.
+ */
 const exitCodeAfterFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
 

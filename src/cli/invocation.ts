@@ -23,7 +23,8 @@ export function invocationOf({ isBinary, execPath, script, folder }: ProcessStar
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // Only a checkout has a tools folder. Users of the package need its full name, because `npx conformance` would install another package.
+  // A checkout, unlike the installed package, has a tools folder. The installed package is started by its full name,
+  // because `npx conformance` would install another package.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 

@@ -2,7 +2,7 @@ import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
 import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
-/** Whether a stream for text shows colours, and how many columns it has. */
+/** Width of an output stream in columns, and whether it shows colours. */
 export interface TerminalStyle {
   readonly colour: boolean;
   readonly width: number;

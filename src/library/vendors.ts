@@ -35,7 +35,7 @@ export interface VendorsOptions extends JudgeScope {
  * Judges several deployments at the same time and compares them, as `conformance vendors` does. If one fails, its
  * column says why.
  *
- * @param described vendors by name; equal ones keep this order in the columns
+ * @param described vendors by name; vendors with equal results keep this order in the columns
  * @throws {UsageProblem} if an option is invalid; nothing was sent then.
  */
 export async function vendors(

@@ -142,7 +142,7 @@ function readVariables(flags: ClientFlags): ClientVariables {
   return variables;
 }
 
-/** Reads the certificate for HTTPS, and which host of this machine it names; `null` without the flags. */
+/** Reads the certificate for HTTPS, and whether it is for 127.0.0.1 or for localhost; `null` without the flags. */
 function readClientTls({ tlsCert, tlsKey }: ClientFlags): JudgeClientOptions["tls"] {
   const files = readTls(tlsCert, tlsKey);
   if (files === null) return null;

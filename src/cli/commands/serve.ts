@@ -146,7 +146,7 @@ function banner(reference: Reference, { patches, hosted, control, targetFile }: 
   return [
     `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
     "",
-    // The interface document uses this word for an agent that has started locally.
+    // `ready` is the interface document's word for an agent that has started locally.
     "status    ready",
     `base URL  ${baseUrl}`,
     `OpenAPI   ${at("/openapi.json")}`,

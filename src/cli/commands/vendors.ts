@@ -162,7 +162,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
     return { ...judged, isInterrupted: isInterrupted() };
   });
 
-/** Returns a function that creates, for a vendor's name, a printer of progress lines that begin with that name. */
+/** Returns a function that takes a vendor's name and returns a printer. The printer begins each line with that name. */
 function progressPrinters(names: readonly string[], isQuiet: boolean): (name: string) => PrintLine {
   const width = Math.max(...names.map((name) => displayWidth(sanitizeLine(name, 30))));
   return (name) => (text) => {

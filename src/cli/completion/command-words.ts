@@ -46,7 +46,7 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** Lists of the values of flags. A list for one command has its path before the flag. */
+/** The kind of values of each flag. A command's path before a flag limits the entry to that command. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

@@ -217,7 +217,7 @@ export async function chooseAgents(
   };
 }
 
-/** The agents that the test control names for the two roles that everybody needs. */
+/** Returns the agents that the test control names for the roles `answering` and `streaming`. */
 function controlledAgents({ agents = {} }: ControlParts): Partial<ChosenAgents> {
   const { answering, streaming } = agents;
   return {

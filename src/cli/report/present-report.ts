@@ -114,7 +114,10 @@ export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolic
 /** GitHub's size limit for the summary of a step. */
 const maxSummaryBytes = 1024 * 1024;
 
-/** Writes a step summary and annotations, as GitHub's variables demand. It reads annotations on standard error, too. */
+/**
+ * Appends a step summary and prints annotations, if the environment variables of GitHub Actions ask for them. GitHub
+ * reads annotations on both output streams.
+ */
 function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {
   appendStepSummary((maxBytes) => renderMarkdown(document, rules, maxBytes));
   if (process.env["GITHUB_ACTIONS"] !== "true") return;

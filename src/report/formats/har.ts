@@ -45,7 +45,7 @@ function harEntry(exchange: Exchange, startedMs: number): object {
     // `wait` includes the time of sending, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
-    // Without this field, which a test clock advances, rate-limit windows would seem to end early.
+    // The time by which the test clock was advanced. Without it, rate-limit windows would seem to end early.
     ...(clockMs === 0 ? {} : { _clockMs: clockMs }),
   };
 }

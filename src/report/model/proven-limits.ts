@@ -22,7 +22,7 @@ export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] 
     return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
   });
 
-/** Returns a fact for each result: it lists the rate limits with this result. */
+/** Returns a fact for each result, such as `kept`, which lists the rate limits that have it. */
 export const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
   groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
 

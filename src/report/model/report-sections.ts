@@ -90,7 +90,10 @@ function errorsSection({ findings }: Report): Section {
   };
 }
 
-/** The recording that was judged: its exchanges, those that were left out, and what it does not show. */
+/**
+ * Builds the section on a judged recording: the exchanges that were judged or left out, and checks that a recording
+ * cannot show.
+ */
 function recordingSection({ recording }: Report): Section {
   return {
     name: "recording",

@@ -47,7 +47,7 @@ const pairsSchema = z
     ...combinationCountFields,
     unseen: z
       .array(z.string())
-      // Default for reports of earlier versions, which do not name these pairs.
+      // Older versions wrote no `unseen`.
       .default([])
       .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
     triples: z

@@ -174,7 +174,7 @@ header.wide { padding-block: 2rem 0; }
 }
 `;
 
-/** The script of the index: search, sort, and a button that hides what no longer counts. */
+/** The script of the index: search, sort, and a button that hides statements which are expired or superseded. */
 export const pageScript = `
 const table = document.querySelector(".registry");
 const body = table.tBodies[0];

@@ -68,7 +68,7 @@ export function evidenceContextOf(
 export interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** By name of a key: time of the last request for which it was rejected as expired, as in `sentMs`. */
+  /** By name of a key: `sentMs` of the last request that the target rejected because the key had expired. */
   readonly expiredMs: ReadonlyMap<string, number>;
 }
 

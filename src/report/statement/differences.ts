@@ -158,7 +158,7 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, findingKey), Map.groupBy(found, findingKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // If one report has more findings with this key, the surplus ones are compared with `undefined`.
+    // Pairs findings with the same key in their order. Those that only one report has are compared with `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       findingDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);

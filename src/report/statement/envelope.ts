@@ -59,7 +59,10 @@ export interface SignatureCheck {
   readonly notes: readonly string[];
 }
 
-/** Checks every signature of an envelope. A signature by a revoked key is never valid: a thief can write any date. */
+/**
+ * Checks every signature of an envelope. A signature by a revoked key is invalid whatever its date, because a thief of
+ * the key can backdate it.
+ */
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {

@@ -20,7 +20,7 @@ export function parseSigningKey(pem: string): Parsed<SigningKey> {
   return { kind: "value", value: { keyId: keyIdOf(createPublicKey(value)), sign: (bytes) => signBytes(value, bytes) } };
 }
 
-/** Returns the public key of a PEM text that holds a public or a private key. The problem never quotes the PEM text. */
+/** Returns the public key of a PEM text that holds a public or a private key. A problem never quotes the PEM text. */
 export function parsePublicKey(pem: string): Parsed<KeyObject> {
   if (/PRIVATE KEY/.test(pem)) {
     const key = parsePrivateKey(pem);

@@ -16,7 +16,7 @@ export interface VendorQuestion {
 }
 
 const maxQuestions = 10;
-/** Questions of each kind that come first. Further ones fill the places that the other kinds leave free. */
+/** Number of questions of each kind that take precedence. Further questions fill up the rest of `maxQuestions`. */
 const firstQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
 /**
@@ -77,7 +77,10 @@ function unexercisedText(clauses: readonly string[], finding: ReportFinding | un
   return `${could} How can we see that ${clauses.length === 1 ? "it holds" : "they hold"}${says === "" ? "" : ` (${says})`}?`;
 }
 
-/** Asks about readings. Clauses with the same reading here and elsewhere are one question. */
+/**
+ * Asks about the readings that a vendor follows. Clauses with the same pair of readings, here and at other vendors,
+ * share a question.
+ */
 function readingQuestions(at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] {
   const groups = groupsBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
   return groups.map((members) => {

@@ -13,7 +13,7 @@ export interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** A failed or unanswered request counts as a change only after this many runs of the load, all without one. */
+/** A failed or unanswered request counts as a change only after this many runs of the load without one. */
 const minCleanRuns = 3;
 /**
  * Another number of admitted or refused requests counts as a change only after this many equal runs, all with one
@@ -45,7 +45,7 @@ function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountC
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // Fewer admitted requests follow from failed ones, so only the failures are reported.
+  // Failed requests also lower the number of admitted ones. If there are new failures, reports only these.
   return rose.length > 0
     ? rose
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));

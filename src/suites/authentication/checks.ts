@@ -160,7 +160,10 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Creates a check of AUTH-8: if one endpoint answers 401 to an invalid key, every endpoint must. */
+/**
+ * Creates a check of AUTH-8: if the first endpoint with a conclusive response answers 401 to an invalid key, every
+ * endpoint must.
+ */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,

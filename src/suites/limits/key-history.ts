@@ -100,8 +100,8 @@ export interface KeyHistoryContext {
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
   /**
-   * The requirement set to judge by. Default: 1.0. Requests that only later sets have are left out of the history,
-   * because it is unknown whether they counted.
+   * The requirement set to judge by. Default: 1.0. Requests of probes from later sets are not judged, but may have
+   * counted.
    */
   readonly requirements?: RequirementSet;
 }

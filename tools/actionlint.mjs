@@ -7,7 +7,7 @@ import { root } from "./setup.mjs";
 const module = "tools/actionlint";
 const failure = await buildFrom(module, "actionlint", "github.com/rhysd/actionlint/cmd/actionlint");
 if (failure === null) {
-  // Turns off checks by other tools. Whether they are installed must not change the result.
+  // Turns off shellcheck and pyflakes, so that the result does not depend on whether they are installed.
   const args = ["-shellcheck=", "-pyflakes=", "-no-color", ...process.argv.slice(2)];
   const { code, output } = await capture(binaryFrom(module, "actionlint"), args, { cwd: root });
   process.stdout.write(output);

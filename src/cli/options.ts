@@ -41,7 +41,7 @@ type HasValue<Flags, Row> = Flags extends `--no-${string}`
     ? true
     : false;
 
-/** The flags of a command that has the options of a table. */
+/** The parsed flags of a command that has the options in a table. */
 export type FlagsOf<Table extends OptionTable> = {
   readonly [
     Flags in keyof Table & string as HasValue<Flags, Table[Flags]> extends true ? PropertyOf<Flags> : never

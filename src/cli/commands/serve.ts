@@ -111,7 +111,10 @@ function readRanges(flag: string, ranges: readonly string[]): readonly string[] 
   throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
 }
 
-/** Token that changes the clock or the deployments. `isGenerated`: the user did not choose it, so it is shown. */
+/**
+ * The token that lets a client change the server's clock or deployments. If it `isGenerated`, the user does not know
+ * it, so it is printed.
+ */
 interface ControlToken {
   readonly token: string;
   readonly isGenerated: boolean;

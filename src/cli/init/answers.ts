@@ -245,7 +245,10 @@ export function acceptAgentId(
   throw new UsageError(line`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
 }
 
-/** Asks for queries that make an agent fail or respond slowly. Many users know one, few can deploy such an agent. */
+/**
+ * Asks for queries that make an agent fail or respond slowly. A user may know such a query without being able to deploy
+ * an agent that always does this.
+ */
 export async function askPrompts(
   flags: InitFlags,
   chosen: ChosenAgents,

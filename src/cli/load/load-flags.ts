@@ -63,7 +63,10 @@ export function readEngine(text: string | undefined): EngineName | null {
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-/** Returns the flags of the target. With a target file, `--tier` selects the tier to load, and is not one of them. */
+/**
+ * Returns the flags that describe the target. Leaves out `--tier` if a target file describes it, because the flag then
+ * only selects the tier to load.
+ */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";

@@ -62,8 +62,8 @@ export type FailureFlags = FlagsOf<typeof failureOptions>;
 export type ReportFlags = FlagsOf<typeof reportOptions> & FormatFlags;
 
 /**
- * Returns an option for each format except `json`, which each command words by itself, and the options that sign a
- * statement.
+ * Returns the options that sign a statement, and an option for each format. Leaves out `json`, whose help text differs
+ * between commands.
  *
  * @param sources the inputs that the command has; a format that needs another input gets no option
  */

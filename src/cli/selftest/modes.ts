@@ -222,7 +222,10 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   ...indented(reason === null ? example.said : [reason]),
 ];
 
-/** Tries servers that misbehave under a condition: a clause must notice every illegal one, and no legal one. */
+/**
+ * Tests servers that misbehave under a condition. Checks must detect every illegal behaviour and accept every legal
+ * one.
+ */
 async function testWire({
   json = false,
   verbose = false,

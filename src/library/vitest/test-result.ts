@@ -44,7 +44,10 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
-/** A check that repeats an earlier one for newer requests has a finding only if it judged further cases. */
+/**
+ * Returns the result of a check without a finding. A check that repeats an earlier check passes then: it had no further
+ * case to judge.
+ */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);

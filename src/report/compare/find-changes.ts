@@ -127,7 +127,7 @@ export interface PairedFindings {
   readonly onlyNewer: readonly ReportFinding[];
 }
 
-/** Pairs the findings of two reports by their keys. Findings of a report that share a key are paired one by one. */
+/** Pairs the findings of two reports by check and instance. If several have the same, pairs them in their order. */
 function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): PairedFindings {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();

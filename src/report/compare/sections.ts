@@ -196,7 +196,10 @@ export function formatRegressionCount({ regressions }: Comparison): string {
   )})`;
 }
 
-/** Returns the number of unchanged findings, with observations that changed only in times or possible kinds of rate-limit window. */
+/**
+ * Returns the number of unchanged findings. Includes those whose observation changed only in times or in possible kinds
+ * of rate-limit window.
+ */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 

@@ -131,7 +131,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // For a saved report, `digests` has the digest of the file itself, which replaces the first one.
+  // `digests` takes precedence. It has the digest of a saved report's file, which may be formatted differently.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

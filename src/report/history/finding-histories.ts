@@ -55,7 +55,7 @@ export const flakyNights = 14;
 /** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
 const minFlips = 3;
 
-/** Returns the flaky checks, the most frequent changes first. Nights that did not judge a check do not count for it. */
+/** Returns the flaky checks, those with the most changes first. Ignores nights on which a check was not exercised. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakyNights))

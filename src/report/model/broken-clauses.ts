@@ -123,7 +123,10 @@ export const causeName = ({ broken }: FailureCause): Text =>
     4,
   );
 
-/** Describes a cause in one sentence: what its first clause expected and what happened, or what all its clauses miss. */
+/**
+ * Describes a cause in one sentence: the expected and actual result of its first clause, or the part that is missing in
+ * all its clauses' responses.
+ */
 export function causeText({ broken }: FailureCause): Text {
   const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));
   const [{ group }] = broken;

@@ -103,7 +103,10 @@ function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/** The table of requests with an invalid key, by kind of key. Columns have short names, and the order of the document. */
+/**
+ * Returns the table of requests with an invalid key, by kind of key. Its columns have short names, in the order of the
+ * document.
+ */
 function keyMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => columnByKeyKind.get(kind));
   return { ...matrix, columns: [...new Set(columnByKeyKind.values())].filter((name) => columns.includes(name)) };

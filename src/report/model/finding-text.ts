@@ -49,7 +49,10 @@ export function breachText({ expected = "", actual, reason = "", where }: Report
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where))}`;
 }
 
-/** Says what happened so that it reads on after "expected …;". A share of broken responses stands without "got". */
+/**
+ * Formats the actual result so that it can follow "expected …; ". Most get the word "got"; a count of broken responses
+ * does not.
+ */
 function happened(actual: string): string {
   const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
   if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;

@@ -110,7 +110,7 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): TableC
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // The shortest text comes first. It names the fewest possible kinds of window, so it is the most specific.
+    // The fewer kinds of window a text names, the shorter and more specific it is. The shortest text comes first.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 

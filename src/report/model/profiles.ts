@@ -47,7 +47,8 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns a finding as it counts for a profile. A `core` clause about every endpoint is broken only for profiles at whose endpoints it is.
+ * Returns the finding as it counts for a profile. A broken `core` clause on all endpoints counts only for those
+ * profiles whose endpoints broke it.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);

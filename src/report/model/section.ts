@@ -107,7 +107,10 @@ export const findingCell = (content: Text, finding: ReportFinding | undefined): 
 export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
 
-/** A text that tells the harness's own words from those of a target or a person. A renderer escapes the latter for its format. */
+/**
+ * A text that distinguishes the harness's own words from those of a target or a person. Renderers escape the latter for
+ * their format.
+ */
 export interface Text {
   readonly parts: readonly TextPart[];
 }

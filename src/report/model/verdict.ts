@@ -76,7 +76,7 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
 
-/** The parts of a report that tell which profiles it judges. Absent: all profiles. */
+/** The parts of a report that determine which profiles it judges. Without them, it judges all profiles. */
 export type ProfileChoice = Partial<Pick<Report, "target" | "selection">>;
 
 /** Returns why a profile has no verdict; `null` if it has one. */
@@ -95,7 +95,10 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
     return profile === null || whyProfileLeftOut(profile, report) === null;
   });
 
-/** Returns a finding for each id that `--only` names, of a must or should clause or its check, and that was not exercised. */
+/**
+ * Returns a finding for each must or should clause (or check of one) that `--only` names by its id and that was not
+ * exercised.
+ */
 export function unexercisedNamedFindings({
   findings,
   selection,

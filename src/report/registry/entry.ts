@@ -12,7 +12,7 @@ export interface RegistryEntry {
   readonly statement: Statement;
   /** `null`: nobody signed the statement. */
   readonly signature: PageSignature | null;
-  /** Whether a key of the vendor's list has signed it. */
+  /** Whether a key of the vendor's list signed the statement. */
   readonly isSignedByVendor: boolean;
   /** Time from which the statement is no longer valid, ISO 8601. */
   readonly expires: string;

@@ -43,7 +43,10 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
   );
 }
 
-/** Returns the key if it can sign statements, and otherwise a problem: the given one for `null`, or that its kind is not supported. */
+/**
+ * Returns the key if it can sign statements. Otherwise returns a problem: `problem` if the key is `null`, or the
+ * unsupported kind of key.
+ */
 export function supportedKey(key: KeyObject | null, problem: string): Parsed<KeyObject> {
   if (key === null) return { kind: "problem", problem };
   if (digestAlgorithmOf(key) !== null) return { kind: "value", value: key };

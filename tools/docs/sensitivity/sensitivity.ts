@@ -38,7 +38,7 @@ const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 const startSeconds = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
-/** A limit of a server that admits too many requests, and the checks that should detect it. */
+/** A server that admits more requests than one of its limits permits, and the checks that should detect it. */
 export interface LooseLimit {
   /** Ids of the checks that may detect the excess. One of them is enough. */
   readonly checks: readonly string[];

@@ -8,7 +8,10 @@ export interface CountChange {
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
   readonly was: number;
   readonly is: number;
-  /** Whether one run proves the change. A lost response or the end of a rate-limit window could explain the others. */
+  /**
+   * Whether one run is enough to prove the change. Otherwise, a lost response or the end of a rate-limit window could
+   * explain it.
+   */
   readonly isCertain: boolean;
 }
 

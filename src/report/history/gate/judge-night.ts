@@ -39,7 +39,10 @@ export interface NightJudgement {
   readonly pairs: PairsOfNights | null;
 }
 
-/** Maximum number of earlier nights to examine. Some nights send no load, and a day may have several nights. */
+/**
+ * Maximum number of earlier nights to compare with. It is large, because some nights send no load and a day may have
+ * several nights.
+ */
 const lookbackNights = 120;
 
 /** Returns the load trials to run a second time tonight, before their counts or times may count as regressions. */

@@ -34,8 +34,8 @@ interface MetricSeries {
 }
 
 /**
- * Finds lasting changes of latencies: they exceed the thresholds of {@link latencyGate}, and a rank test corrected for the number of
- * metrics.
+ * Finds lasting changes of latencies. They exceed the thresholds of {@link latencyGate} and pass a rank test, corrected
+ * for the number of tests.
  */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = metricSeriesOf(nights);

@@ -91,7 +91,10 @@ export interface WindowCounts {
   readonly max: number;
 }
 
-/** Counts in a rolling window. If that exceeds the published limit, counts in fixed windows too, and returns the lower count. */
+/**
+ * Counts the admitted requests in a rolling window. If that exceeds the published limit, also counts in fixed windows,
+ * and returns the lower count.
+ */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,

@@ -134,7 +134,7 @@ export interface TimeAxisWithBreaks {
 interface TimeStretch {
   readonly from: number;
   readonly to: number;
-  /** Position on the axis where the stretch begins, in the unit of the times. */
+  /** Position on the shortened axis at which the stretch begins, in the unit of `from` and `to`. */
   readonly offset: number;
 }
 

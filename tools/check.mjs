@@ -39,7 +39,7 @@ const builds = [
   { name: "build", run: runBuild },
   { name: "first load", run: firstLoad },
 ];
-/** Checks of the sources. They run while the tests wait, one at a time. */
+/** Checks of the sources. They start before the tests and run one at a time. */
 const sourceChecks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },

@@ -16,7 +16,7 @@ const path = "/agents/echo/invoke";
 const body = JSON.stringify({ query: "How are you behind a proxy?" });
 const headers = { "content-type": "application/json", authorization: "Bearer ah_bench_1f0c7a" };
 
-/** The response of an upstream that does nothing else, so that the proxies take all the time. */
+/** The fixed response of the upstream. It does no work, so that only the proxies take time. */
 const upstreamResponse = {
   headers: {
     "Content-Type": "application/json",

@@ -9,7 +9,8 @@ import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputConfiguration: OutputConfiguration = {
-  // On a terminal, `wrapHelp` alone wraps: only it sees the text with the command of this process.
+  // On a terminal, commander must not wrap: `wrapHelp` does it later, when the text contains the command that started
+  // this process.
   getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {
@@ -82,7 +83,7 @@ export function wrapHelp(text: string, width: number): string {
     .join("\n");
 }
 
-/** Joins the lines of each paragraph of a help text. A line of a paragraph does not begin with a space. */
+/** Joins the lines of each paragraph of a help text. Keeps indented lines separate, such as examples. */
 function paragraphsOf(lines: readonly string[]): string[] {
   const joined: string[] = [];
   for (const line of lines) {

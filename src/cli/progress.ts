@@ -68,7 +68,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   return { planned() {}, probeDone() {}, waiting, done() {} };
 }
 
-/** Erases the line on which the cursor of a terminal is. */
+/** Control sequence that erases the current line of a terminal. */
 export const eraseLine = "\r\u001b[2K";
 
 /** Draws a text in place of the current line. It is one column narrower than the terminal: a wrapped line could not be erased. */

@@ -79,7 +79,7 @@ export function scopeOfFailed(scope: RunScope, document: ReportDocument, file: s
 }
 
 interface ChosenChecks extends FailedChecks {
-  /** The flag that chose them, for error messages. */
+  /** The flag that selected the checks, for error messages. */
   readonly option: "--only" | "--failed";
 }
 

@@ -40,7 +40,7 @@ export interface EmbeddedTarget {
 /** The target to judge, in any form. `{ file }`: path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** The resolved target, or `null` for the embedded server with faults and variants. */
+/** The resolved target with no patches, or `null` for the embedded server with patches (faults and variants). */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };

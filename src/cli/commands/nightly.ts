@@ -117,7 +117,10 @@ async function prepare(flags: NightlyFlags) {
   };
 }
 
-/** Reads the load of a night; `null` with `--no-load`. A nightly job cannot ask for consent. */
+/**
+ * Reads the load of a night; `null` with `--no-load`. Throws if the load needs consent and `--yes` is missing, because
+ * a nightly job cannot ask.
+ */
 function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
     if (flags.scenario.length > 0) throw new UsageError(line`--scenario and --no-load exclude each other.`);

@@ -128,7 +128,8 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Without an exchange, the report still has observations of gaps, which do not count as something exercised.
+  // Without an exchange, nothing was exercised. The exit code must say so here, because observed gaps would count as
+  // exercised.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),

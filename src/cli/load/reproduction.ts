@@ -4,7 +4,7 @@ import { loadCommand } from "../../report/reproduce/finding-evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The parts of a command that sends the same load again. */
+/** The settings of commands that repeat a load. */
 export interface ReproductionOptions {
   /** The target of the load. `null`: the embedded server. */
   readonly target: Target | null;

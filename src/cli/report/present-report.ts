@@ -126,7 +126,10 @@ function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTake
   if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
 }
 
-/** Appends Markdown, of at most the bytes that are free, to the summary of a CI step. A failure is only printed. */
+/**
+ * Appends Markdown to the step summary of GitHub Actions, if the summary has room for it. If the file cannot be
+ * written, only prints that.
+ */
 export function appendStepSummary(render: (maxBytes: number) => string): void {
   const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";
   if (file === "") return;

@@ -29,8 +29,8 @@ export interface ConformanceTestOptions extends JudgeOptions {
 const defaultTimeoutMs = 300_000;
 
 /**
- * Registers a vitest test for each check. All share one run before the first test, which has only the checks whose
- * tests are selected. If a check could not be exercised, its test is skipped with the reason.
+ * Registers a vitest test for each check. Before the first test, one run exercises the checks whose tests are selected.
+ * If a check could not be exercised, its test is skipped with the reason.
  *
  * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
  */

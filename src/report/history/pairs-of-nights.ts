@@ -1,18 +1,18 @@
 import type { Night } from "./night.ts";
 
-/** How many pairs of request properties one night combined in a request. */
+/** Coverage of request pairs by one night. */
 export interface PairsOfNight {
   readonly started: string;
   /** Seed of the night's generated requests; `null` if it was not recorded. */
   readonly seed: number | null;
   readonly seen: number;
-  /** Number of pairs that this night was the first to combine. */
+  /** Number of pairs that this night was the first to cover. */
   readonly added: number;
-  /** Number of pairs that this night or an earlier one combined. */
+  /** Number of pairs that this night or an earlier one covered. */
   readonly union: number;
 }
 
-/** How many pairs of request properties the nights of a history combined, in total and night by night. */
+/** Coverage of request pairs by the nights of a history: in total and for each night. */
 export interface PairsOfNights {
   readonly total: number;
   readonly seen: number;

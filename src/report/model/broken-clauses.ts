@@ -95,7 +95,7 @@ function probableCauseKey({ group }: BrokenClause): string {
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
-  // In all other cases, clauses have the same cause if their findings begin with the same exchange.
+  // Otherwise, clauses have the same cause if their first findings name the same first exchange.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 

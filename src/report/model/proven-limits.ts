@@ -5,7 +5,7 @@ import type { Report, ReportFinding } from "./report.ts";
 /** The result for one rate limit: that of a tier per minute or per hour. */
 export type ProvenLimit = NonNullable<Report["limits"]>[number];
 
-/** The checks of whether more requests are admitted than published, with the window of each. */
+/** The window of each check that looks for more admitted requests than the published limit. */
 const windowsByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
   ["LIM-1", "minute"],
   ["LIM-3", "hour"],

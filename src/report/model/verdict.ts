@@ -68,7 +68,10 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
-/** Returns the must clauses that no finding exercised, or of which a pair of request properties was not tried. */
+/**
+ * Returns the must clauses that count as not exercised: no finding exercised them, or some pair of request properties
+ * was not tried.
+ */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -226,7 +229,10 @@ export function exitCodeOf(
   return complete && unexercisedOfferedMusts(report).length > 0 ? 1 : 0;
 }
 
-/** Whether the run was stopped because the harness or its machine failed. An error of a check is then the reason. */
+/**
+ * Whether the run was stopped because the harness or its machine failed. The error of some check is then the same as
+ * the reason of the stop.
+ */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 

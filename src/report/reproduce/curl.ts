@@ -6,7 +6,10 @@ import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.t
 export interface CurlOptions {
   /** Returns the shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /** Path of the evidence file. The command reads a body from it that is too long for a command line. */
+  /**
+   * Path of the evidence file. The curl command reads a request body from it if the body is too long for a command
+   * line.
+   */
   readonly evidenceFile: string;
   /** Proxy and certificates of the connection to the target; `undefined` for a direct connection. */
   readonly connection: ReportedConnection | undefined;

@@ -20,7 +20,10 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/** Returns the fields that are compared as a whole. An old statement, which names no requirement set, has the first. */
+/**
+ * Returns the fields that are compared as a whole. A statement without a requirement set gets the first set: older
+ * versions did not name it.
+ */
 const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(

@@ -61,7 +61,7 @@ export interface VendorComparison {
  * Compares the reports of several vendors, and sorts the vendors by their profiles.
  *
  * @param made the time now, ISO 8601
- * @param from the vendor from which a client goes to each other one; `null` for every pair
+ * @param from name of the vendor to compare with each other vendor; `null` for every pair
  */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);

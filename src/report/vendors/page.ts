@@ -222,7 +222,7 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
   return [{ id: "questions", title: questionsTitle, content }];
 }
 
-/** Renders what a client meets when it changes vendors. Empty if there is no pair of vendors. */
+/** Renders the differences that a client meets when it changes vendors. Empty if no two vendors were compared. */
 export function switchesHtml({ switches }: VendorComparison): PagePart[] {
   if (switches.length === 0) return [];
   const content = html`<section id="switches">

@@ -84,7 +84,7 @@ function missingClauseNotes(vendors: VendorComparison["vendors"], sections: Vend
 
 type JudgedSummary = Extract<VendorSummary, { kind: "judged" }>;
 
-/** A row of the table at the beginning of a comparison. Its text is for judged vendors. */
+/** A row of the table at the beginning of a comparison. `textOf` formats the cell of a judged vendor. */
 export interface HeadRow {
   readonly name: "verdict" | "base URL" | "clauses" | "covered" | "requests" | "under load";
   readonly textOf: (head: JudgedSummary) => string;

@@ -33,7 +33,10 @@ export interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/** Maximum number of judged vendors of which every pair is compared. With more, the first is compared with each other. */
+/**
+ * Maximum number of vendors for which every pair is compared. With more vendors, only the first is compared, with each
+ * of the others.
+ */
 const maxPairedVendors = 4;
 
 /**

@@ -189,7 +189,7 @@ function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreak
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests by minute. For a long load, whose evidence has only counts for each second. */
+/** Charts admitted and refused requests by minute, for a long load whose evidence has only counts. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

@@ -159,8 +159,8 @@ const measureLimiter =
 const formatKeys = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
 /**
- * Rows for the CPU time of a rate limiter's decisions. It counts as independent of the number of keys if it grows no
- * faster than the time of a Map look-up.
+ * Rows for the CPU time of a rate limiter's decisions, by number of keys. It counts as constant if it grows no faster
+ * than the baseline, a Map look-up.
  */
 const costRows = keyCounts.map((count): BenchRow => ({
   name: `limiter-cost-${count}`,

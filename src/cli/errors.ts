@@ -24,8 +24,8 @@ export function registerKey(value: string): void {
 }
 
 /**
- * Redacts the registered secrets, even where they equal a word of the harness. Sparing such words would take the list
- * of all suites, which is slow to load.
+ * Redacts the registered secrets. Does not spare words of the harness that equal a secret: to know these words, it
+ * would have to load every suite.
  */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 

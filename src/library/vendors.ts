@@ -22,7 +22,7 @@ export interface VendorsOptions extends JudgeScope {
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
   /**
-   * Name of a vendor. Only its differences from every other vendor are listed. Default: the differences of every pair.
+   * Name of one vendor, to list only its differences from each other vendor. Default: the differences of every pair.
    */
   readonly from?: string;
   /** Load to send to one target after the other, when all runs have ended. Default: none. */

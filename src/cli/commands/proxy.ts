@@ -128,8 +128,7 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Without an exchange, nothing was exercised. The exit code must say so here, because observed gaps would count as
-  // exercised.
+  // Without an exchange, nothing was exercised. Further down, observations of gaps would count as exercised.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),

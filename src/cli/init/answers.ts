@@ -246,8 +246,8 @@ export function acceptAgentId(
 }
 
 /**
- * Asks for queries that make an agent fail or respond slowly. A user may know such a query without being able to deploy
- * an agent that always does this.
+ * Asks for queries that make an agent fail or respond slowly. Few users can deploy an agent that always fails, but many
+ * know such a query.
  */
 export async function askPrompts(
   flags: InitFlags,

@@ -127,8 +127,8 @@ function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTake
 }
 
 /**
- * Appends Markdown to the step summary of GitHub Actions, if the summary has room for it. If the file cannot be
- * written, only prints that.
+ * Appends Markdown to the step summary of GitHub Actions. If the summary is full or cannot be written, prints a message
+ * instead.
  */
 export function appendStepSummary(render: (maxBytes: number) => string): void {
   const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";

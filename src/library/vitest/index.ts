@@ -12,7 +12,7 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** The target, or a function that returns it. The function is called after all earlier hooks. */
+  /** The target, or a function that returns it. The function is called after all hooks that were registered earlier. */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
   /** Name of the `describe` group around all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;

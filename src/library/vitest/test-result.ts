@@ -45,8 +45,8 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
 }
 
 /**
- * Returns the result of a check without a finding. A check that repeats an earlier check passes then: it had no further
- * case to judge.
+ * Returns the result of a check without a finding: `passed` if it only repeats an earlier check and had no further
+ * case, otherwise `skipped`.
  */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };

@@ -85,8 +85,8 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
 }
 
 /**
- * Whether the check only repeats an earlier check, so that a report may lack its finding. `there` must have exercised
- * the earlier check, or have another seed.
+ * Whether `there` may lack a finding because its check repeats an earlier check for newer requests. The earlier check
+ * must be exercised there, or the seeds must differ.
  */
 function onlyRepeatsEarlierCheck(
   { check, instance }: ReportFinding,

@@ -68,7 +68,7 @@ const lostFindings = (
   });
 
 /**
- * Returns the finding that a night has for a check and its instance. `nightsBefore` is 0 for the night before tonight.
+ * Looks up a finding on an earlier night by its {@link findingKey}. `nightsBefore` is 0 for the night before tonight.
  */
 type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
 

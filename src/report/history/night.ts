@@ -103,7 +103,7 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 const reasonSchema = z.string().nullable();
 
 const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** `actual` if the finding is broken, and otherwise `reason`. The current format has both fields. */
+  /** The text of `actual` if the finding is broken, and otherwise of `reason`. Version 1 did not separate them. */
   says: z.string().exactOptional(),
 });
 

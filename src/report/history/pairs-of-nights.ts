@@ -18,7 +18,7 @@ export interface PairsOfNights {
   readonly seen: number;
   /** The nights, oldest first. Leaves out nights without pairs, and those whose suite had other pairs than the last night's. */
   readonly nights: readonly PairsOfNight[];
-  /** Flags, or lines of the target file, that would enable further pairs. As the last night lists them. */
+  /** Flags, or lines of the target file, that would enable further pairs, according to the last night. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 

@@ -34,8 +34,8 @@ const encodeFragment = (text: string): string =>
     : encodeCharacters(text);
 
 /**
- * Maximum length of a text that is encoded in full. A longer text is cut and gets a hash. No report of the harness has
- * one.
+ * Maximum length of a text that is encoded in full. A longer text, which no report of the harness has, is cut and its
+ * hash appended.
  */
 const maxEncodedCharacters = 160;
 

@@ -18,7 +18,7 @@ export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent
 
 const trimmedTemplates = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Removes the indentation of the fixed parts of a template. It would be a large part of a long page. */
+/** Removes the indentation from the fixed parts of a template, because it would be a large part of a long page. */
 function removeIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = trimmedTemplates.get(parts);
   if (known !== undefined) return known;

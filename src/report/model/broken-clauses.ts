@@ -124,8 +124,8 @@ export const causeName = ({ broken }: FailureCause): Text =>
   );
 
 /**
- * Describes a cause in one sentence: the expected and actual result of its first clause, or the part that is missing in
- * all its clauses' responses.
+ * Describes a cause in one sentence: expected and actual result of its first clause, or the header or field that all
+ * its responses lack.
  */
 export function causeText({ broken }: FailureCause): Text {
   const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));

@@ -294,7 +294,7 @@ function createdSection({ created }: Report): Section {
   };
 }
 
-/** Lists facts that tell two reports apart: target, suite and time. */
+/** Builds the section with the facts that identify a report: target, suite and time. */
 function aboutSection({ suite, target, started, finished, durationMs, waitedMs, trouble }: Report): Section {
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),

@@ -47,7 +47,7 @@ const pairsSchema = z
     ...combinationCountFields,
     unseen: z
       .array(z.string())
-      // Older versions wrote no `unseen`.
+      // Reports of older versions lack `unseen`.
       .default([])
       .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
     triples: z
@@ -338,7 +338,7 @@ const statedFactNames = ["selection", "trouble"] as const satisfies readonly (ke
 /** Facts that a caller of a run states for its report. */
 export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 
-/** Picks the stated facts from the options of a run. */
+/** Picks the facts that a caller states for the report from the options of a run. */
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
   Object.fromEntries(statedFactNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
 

@@ -35,7 +35,10 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause belongs to a requirement set. Ids of load claims are no clauses; they belong to every set. */
+/**
+ * Whether a clause belongs to a requirement set. A load scenario's demand, whose id is no clause id, belongs to every
+ * set.
+ */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 

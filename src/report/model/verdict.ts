@@ -230,8 +230,8 @@ export function exitCodeOf(
 }
 
 /**
- * Whether the run was stopped because the harness or its machine failed. The error of some check is then the same as
- * the reason of the stop.
+ * Whether the run was stopped because the harness or its machine failed: the reason of the stop is then the error of a
+ * check.
  */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);

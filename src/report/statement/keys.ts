@@ -10,8 +10,8 @@ export interface SigningKey {
 }
 
 /**
- * Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. A problem reads `is not …`, after the name of the file, and
- * never quotes the PEM text.
+ * Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. A problem is a phrase such as `is encrypted`, and never
+ * quotes the PEM text.
  */
 export function parseSigningKey(pem: string): Parsed<SigningKey> {
   const key = parsePrivateKey(pem);

@@ -135,7 +135,7 @@ export interface StreamingRow {
   readonly cells: readonly (string | null)[];
 }
 
-/** The rows of streaming quality that are no latencies, each with a function that formats an agent's value. */
+/** The figures of streaming quality that are not latencies, by name, each with the function that formats it. */
 const streamingFigures: Readonly<Record<string, (quality: AgentStreaming) => string | null>> = {
   "longest gap": ({ gapMs }) => (gapMs === null ? null : `${formatNumber(Math.round(gapMs.max))} ms`),
   "content a second": formatRate,

@@ -19,8 +19,8 @@ const maxEarlierRuns = 14;
 /** A failed or unanswered request counts as a change only after this many runs of the load without one. */
 const minCleanRuns = 3;
 /**
- * Another number of admitted or refused requests counts as a change only after this many equal runs, all with one
- * number.
+ * The number of admitted or refused requests counts as changed only if this many earlier runs of the same size had one
+ * equal number.
  */
 const minConstantRuns = 10;
 

@@ -152,8 +152,8 @@ export const latencyGate = {
   /** Maximum probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
   /**
-   * For this number of nights after a reported slow-down, other trials that became slower before it count as part of
-   * it.
+   * Number of nights after a reported slow-down in which other trials may join it, if their latency changed before the
+   * report.
    */
   sameChangeNights: 14,
 } as const;

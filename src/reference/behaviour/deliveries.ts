@@ -114,6 +114,8 @@ export const standardDeliveries = {
     ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
     ...Object.entries(custom).filter(([name]) => !isReservedHeader(name)),
   ],
+  /** Returns the URL to which an attempt is sent. */
+  deliveryUrl: (url: string, _facts: AttemptInput): string => url,
   /** Returns the local IP address from which an attempt is sent; `null` for the system's choice. */
   deliverySource: (_facts: AttemptInput): string | null => null,
   deliveryFraming: (): "length" | "chunked" => "length",

@@ -135,6 +135,19 @@ const webhookFaults = faults("Endpoints / 6. Create a webhook", {
       return hasSeveral ? fieldError("invalid-input", "events", "must have one entry") : error;
     }),
   ),
+  "webhook-url-without-query": fault("WHK-1", "The query of a webhook's `url` is dropped when it is called.").by(
+    overrideResult("deliveryUrl")((url) => url.replace(/\?.*$/, "")),
+  ),
+  "webhook-url-without-query-on-retries": fault("WHK-1", "The query of a webhook's `url` is dropped in retries.").by(
+    overrideResult("deliveryUrl")((url, _url, { attempt }) => (attempt > 1 ? url.replace(/\?.*$/, "") : url)),
+  ),
+  "webhook-query-written-again": fault("WHK-1", "The query of a webhook's `url` is parsed and written again.").by(
+    overrideResult("deliveryUrl")((url) => {
+      const written = new URL(url);
+      written.search = written.searchParams.toString();
+      return written.href;
+    }),
+  ),
   "webhook-url-number-crashes": fault("WHK-2", "A `url` that is a number responds with 500.").by(
     crashOn("url", "number"),
   ),

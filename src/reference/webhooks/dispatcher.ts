@@ -98,7 +98,7 @@ function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): Deli
     attempt,
   };
   return {
-    url: to.url,
+    url: behaviour.deliveryUrl(to.url, facts),
     headers: behaviour.deliveryHeaders(
       facts,
       behaviour.deliverySignature(bytes, behaviour.signingSecret(to)),

@@ -26,6 +26,7 @@ import {
 import { deliveriesTo } from "./await-deliveries.ts";
 import { webhookIdOf } from "./create-webhook.ts";
 import { bareWebhookRequested, invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
+import { urlQueryCheck } from "./url-query.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 
 const validAndMalformed = { valid: invokedWithWebhooks, malformed: malformedWebhooks };
@@ -123,6 +124,7 @@ export const webhooks = suite("Webhooks", [
     const isAll = (status: number): boolean => successes.every((each) => hasStatus(each, status));
     return follows(isAll(201) ? "answers-201" : isAll(200) ? "answers-200" : "answers-2xx");
   }),
+  urlQueryCheck,
   ...(["numberAsUrl", "textAsEvents"] as const).map((name) =>
     check(
       "WHK-2",

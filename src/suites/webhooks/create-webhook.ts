@@ -50,6 +50,8 @@ interface WebhookOptions {
   readonly agent: string | null;
   /** The secret. Default: a random one. `null`: none is sent. */
   readonly secret?: string | null;
+  /** The query of the webhook's URL, with its question mark. Default: none. */
+  readonly query?: string;
   /** Replies of the receiver to the attempts, in order. Default: 200. */
   readonly replies?: readonly Reply[];
   /** Whether the receiver verifies signatures with another secret than the webhook's. */
@@ -75,7 +77,7 @@ export const agentIdOf = ({ target }: { readonly target: Target }): string =>
 export async function createWebhook(
   client: Client,
   receiver: Receiver,
-  { name, events, agent, since, isMismatched = false, ...wanted }: WebhookOptions,
+  { name, events, agent, since, query = "", isMismatched = false, ...wanted }: WebhookOptions,
 ): Promise<OpenedWebhook> {
   const { secret = generateSecret(), replies = [{ kind: "status", status: 200 }] } = wanted;
   const address = receiver.open(`${hookPrefix}${name}`, {
@@ -86,7 +88,7 @@ export async function createWebhook(
   const sender = since === undefined ? client : client.since(since);
   const exchange = await sender.send("POST", "/webhooks", {
     json: {
-      url: address.url,
+      url: `${address.url}${query}`,
       events,
       ...(agent !== null && { agent_id: agent }),
       ...(secret !== null && { secret }),

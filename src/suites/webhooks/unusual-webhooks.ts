@@ -26,9 +26,22 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
+/**
+ * The kind of secret of the webhook whose URL has a query. The receiver fails its first delivery, so that a retry must
+ * have the query, too.
+ */
+export const secretOfQuery = "digits alone" satisfies SecretKind;
+/** Values that a server changes if it parses the query and writes it again. */
+const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
+
 /** The kind of secret of the webhook whose list of events ends with `agent.*`. */
 export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
+
+const failingOnce = [
+  { kind: "status", status: 503 },
+  { kind: "status", status: 200 },
+] as const;
 
 export type OddWebhooks<W extends RequestedWebhook = RequestedWebhook> = Readonly<Record<SecretKind, W>>;
 
@@ -46,6 +59,7 @@ export async function openOddWebhooks(
       agent,
       secret: oddSecrets[kind],
       since: "1.2",
+      ...(kind === secretOfQuery && { query: unusualQuery, replies: failingOnce }),
     });
   return opened as OddWebhooks<OpenedWebhook>;
 }

@@ -41,6 +41,29 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "format-in-query-crashes": fault(["INV-1", "SSE-1"], "A query with `%s` responds with 500.").by(
     rejectBodies((body) => textOf(body, "query").includes("%s"), "crash"),
   ),
+  "zero-counts-as-no-query": fault(["INV-1", "SSE-1"], "The query `0` counts as absent.").by(
+    rejectBodies((body) => textOf(body, "query") === "0", "missing-field"),
+  ),
+  "empty-context-refused": fault("INV-1", "An empty `context` is refused.").by(
+    rejectBodies((body) => {
+      const context = getPath(body, "parameters", "context");
+      return isObject(context) && fieldNames(context).length === 0;
+    }),
+  ),
+  "batch-refuses-text-that-is-not-ascii": fault("BAT-1", "A batch with a query that is not ASCII is refused.").by(
+    overrideResult("validateBatch")((error, body) => {
+      const entries = getPath(body, "batch");
+      const isRefused = Array.isArray(entries) && entries.some((entry) => /[^\0-\x7f]/.test(textOf(entry, "query")));
+      return error === null && isRefused ? fieldError("invalid-input", "batch", "must be ASCII") : error;
+    }),
+  ),
+  "batch-entries-with-parameters-fail": fault("BAT-1", "An entry of a batch with `parameters` is not executed.").by(
+    overrideResult("validateBody")((error, body, _violations, endpoint) =>
+      endpoint === "batch" && getPath(body, "parameters") !== undefined
+        ? fieldError("invalid-input", "parameters", "is not accepted")
+        : error,
+    ),
+  ),
   "nul-in-session-crashes": fault(["INV-1", "SSE-1"], "A query with NUL in a session responds with 500.").by(
     rejectBodies((body) => textOf(body, "query").includes("\0") && textOf(body, "session_id") !== "", "crash"),
   ),
@@ -52,6 +75,22 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
       (body) => textOf(body, "session_id") !== "" && fieldNames(getPath(body, "parameters")).some(isUnusual),
     ),
   ),
+  "execution-time-in-milliseconds-in-a-session": fault(
+    "INV-4",
+    "`metadata.execution_time` is in milliseconds if the request has a `session_id`.",
+  ).by((base) => {
+    const inSession = new Set<string>();
+    return {
+      executionEventData: (event) => {
+        if (textOf(event.input, "session_id") !== "") inSession.add(event.requestId);
+        return base.executionEventData(event);
+      },
+      invokeBody: (input, ...rest) => {
+        const body = base.invokeBody(input, ...rest);
+        return inSession.has(input.requestId) ? setField(body, "metadata.execution_time", input.elapsedMs) : body;
+      },
+    };
+  }),
   "done-time-in-milliseconds-with-a-delay": fault(
     "SSE-14",
     "`execution_time` of `done` is in milliseconds if the request has a `stream_delay_ms`.",

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { operations } from "./checks.ts";
+import { delivery } from "../testing/delivery.ts";
 import { type ExchangeOptions, exchange } from "../testing/exchange.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
@@ -60,6 +61,28 @@ describe("a batch", () => {
     ["of queries that fail alone", answer({}, { status: 500 }), exchange({ status: 500 }), "unproven"],
   ])("%s", (_, submitted, control, expected) => {
     expect(judged(operations, "BAT-1", evidence(submitted, [], control))).toBe(expected);
+  });
+});
+
+describe("a long batch with an unusual entry", () => {
+  const accepted = { ...answer(handle), id: "accepted" };
+  const told = (query: string) => delivery({ event: { data: { input: { query } } } });
+  const plain = Array.from({ length: 10 }, () => told("Hello. mark"));
+  it.each([
+    ["is executed", accepted, accepted, [...plain, told("Grüße mark")], "holds"],
+    ["is accepted, and no delivery tells more", accepted, accepted, [], "holds"],
+    ["has one entry that is not executed", accepted, accepted, plain, "breach"],
+    ["is rejected", answer({}, { status: 400 }), accepted, plain, "breach"],
+    [
+      "is rejected, as it is without the entry",
+      answer({}, { status: 400 }),
+      answer({}, { status: 400 }),
+      [],
+      "unproven",
+    ],
+  ])("%s", (_, unusual, submitted, completed, expected) => {
+    const batch = { before: exchange(), after: exchange(), unusual, submitted, completed };
+    expect(judged(operations, "BAT-1/unusual entry", { batch })).toBe(expected);
   });
 });
 

@@ -25,6 +25,8 @@ import {
   longBatchCounted,
   batchLength,
   type LongBatch,
+  plainStart,
+  queryOfDelivery,
 } from "./probes.ts";
 import {
   describeResponse,
@@ -132,6 +134,23 @@ const checkLongBatch = (clause: HandleClause): Check =>
     { as: "long batch", since: "1.2" },
   );
 
+/** Judges that a batch is accepted, and each entry executed, also if an entry has unusual names and values. */
+function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
+  if (batch?.unusual === undefined) return fewRequests;
+  const { submitted, unusual, completed } = batch;
+  if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
+  if (unusual.id !== submitted.id)
+    return breach("accepted, as the batch without this entry is", describeStatus(unusual), unusual, submitted);
+  const plain = completed.filter((each) => queryOfDelivery(each).startsWith(plainStart)).length;
+  if (plain < batchLength - 1 || completed.length >= batchLength) return holds();
+  return breach(
+    `\`agent.completed\` of each of ${batchLength} entries`,
+    `${plain}, and none of the entry with optional fields and a query that is not ASCII`,
+    submitted,
+    ...completed.slice(0, 1),
+  );
+}
+
 /** Judges that the usage of the month's tokens grows by as many tokens as the deliveries of the batch report. */
 function judgeTokens(batch: LongBatch | null): Finding<never> {
   if (batch === null) return fewRequests;
@@ -196,6 +215,10 @@ export const operations = suite("Operations and batch", [
     return isSuccess(control)
       ? breach("a batch of two queries is accepted", describeStatus(submitted), submitted, control)
       : unproven(`one of its queries alone did not succeed either (${outcomeOf(control)})`);
+  }),
+  check("BAT-1", { batch: longBatchCounted, sent: invokedWithWebhooks }, ({ batch }) => judgeUnusualEntry(batch), {
+    as: "unusual entry",
+    since: "1.2",
   }),
   observe("BAT-2", batchSubmitted, ({ path, submitted }) =>
     submitted === null ? noBatchPath : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),

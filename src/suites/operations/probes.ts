@@ -9,13 +9,14 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
-import { fieldsOf, isSuccess } from "../shared/response.ts";
+import { fieldsOf, isInconclusive, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { eventsOfType } from "../deliveries/events.ts";
 import { awaitCondition } from "../webhooks/await-deliveries.ts";
 import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
+import { unusualEntry } from "../stream/unusual-probes.ts";
 
 /** The fields of an operation handle, at the top level or in the envelope. A field is `undefined` if it is absent. */
 export interface OperationHandle {
@@ -154,6 +155,8 @@ export function checkUrlsOf({ request: { url } }: Exchange, operationId: string)
 }
 
 export const batchLength = 11;
+/** Start of the query of each plain entry. */
+export const plainStart = "Hello. ";
 
 /** A batch of eleven queries, and reads of usage before and after it. */
 export interface LongBatch {
@@ -161,6 +164,8 @@ export interface LongBatch {
   readonly submitted: Exchange;
   readonly after: Exchange;
   readonly completed: readonly Delivery[];
+  /** The same batch with an unusual first entry; as `submitted`, unless the target rejected it. */
+  readonly unusual?: Exchange;
 }
 
 export const longBatchCounted = probeIfManyRequests(
@@ -179,15 +184,24 @@ export const longBatchCounted = probeIfManyRequests(
     // with them.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
-    const batch = Array.from({ length: batchLength }, () => ({ query: `Hello. ${mark}` }));
+    const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));
+    const submit = (batch: readonly object[]): Promise<Exchange> =>
+      client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
     const before = await client.send("GET", "/usage");
-    const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
+    const unusual = await submit([unusualEntry(mark), ...plain.slice(1)]);
+    const submitted = isSuccess(unusual) || isInconclusive(unusual) ? unusual : await submit(plain);
     const id = startedId(submitted);
     if (id !== null) await pollToEnd(client, id, time);
     const completed = isSuccess(submitted) ? await awaitCompleted(mark, context) : [];
-    return { before, submitted, after: await client.send("GET", "/usage"), completed };
+    return { before, submitted, after: await client.send("GET", "/usage"), completed, unusual };
   },
 );
+
+/** Returns the query of the execution that a delivery reports; `""` if the delivery has none. */
+export function queryOfDelivery(delivery: Delivery): string {
+  const query = getPath(deliveryJson(delivery), "data", "input", "query");
+  return typeof query === "string" ? query : "";
+}
 
 /**
  * Waits for `agent.completed` of each query in a batch of {@link batchLength} queries. Returns one delivery for each
@@ -197,8 +211,8 @@ async function awaitCompleted(mark: string, { receiver, target, time }: ProbeCon
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();
   const found = (): Delivery[] => {
-    const own = eventsOfType(opened.deliveries(), "agent.completed").filter(
-      (each) => getPath(deliveryJson(each), "data", "input", "query") === `Hello. ${mark}`,
+    const own = eventsOfType(opened.deliveries(), "agent.completed").filter((each) =>
+      queryOfDelivery(each).endsWith(mark),
     );
     return [...new Map(own.map((each) => [getPath(deliveryJson(each), "data", "request_id"), each])).values()];
   };

@@ -9,14 +9,39 @@ import { done, start, timedEvidence, whole } from "./testing/streams.ts";
 const answered = (status: number) => exchange({ path: "/agents/echo/invoke", method: "POST", status, json: {} });
 const control = { exchange: answered(200), clockAfterMs: 0, promised: true };
 
-describe("a query with NUL in a session", () => {
+describe("a query of one unusual text", () => {
   it.each([
     ["is accepted", answered(200), "holds"],
     ["is invalid input", answered(400), "holds"],
     ["fails", answered(500), "breach"],
     ["is limited", answered(429), "unproven"],
-  ])("%s", (_, nul, expected) => {
+  ])("with NUL in a session %s", (_, nul, expected) => {
     expect(judged(invoke, "INV-1/NUL in a session", { unusual: { nul }, control })).toBe(expected);
+  });
+
+  it.each([
+    ["is accepted", answered(200), "holds"],
+    ["counts as missing", answered(400), "breach"],
+  ])("`0` %s", (_, zero, expected) => {
+    expect(judged(invoke, "INV-1/zero as text", { unusual: { zero }, control })).toBe(expected);
+  });
+});
+
+describe("an invoke of a slow agent with every field", () => {
+  const lasting = (seconds: unknown) =>
+    exchange({ path: "/agents/slow/invoke", json: { result: {}, metadata: { execution_time: seconds } }, endMs: 3000 });
+  it.each([
+    ["in seconds", lasting(2), "present"],
+    ["in milliseconds", lasting(2000), "breach"],
+    ["absent", lasting(undefined), "inapplicable"],
+    ["not there, as the request is rejected", answered(400), "unproven"],
+  ])("has an `execution_time` %s", (_, given, expected) => {
+    expect(judged(invoke, "INV-4/slow, with every field", { exchange: given, clockAfterMs: 0 })).toBe(expected);
+  });
+
+  it("is rejected", () => {
+    const every = { exchange: answered(400), clockAfterMs: 0 };
+    expect(judged(invoke, "INV-1/slow, with every field", { every, plain: control })).toBe("breach");
   });
 });
 

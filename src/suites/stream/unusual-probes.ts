@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { defaultQuery } from "../../run/discovery/discover-target.ts";
+import { type CombinedResult, sendCombined } from "../shared/combined-features.ts";
+import { probeIfManyRequests } from "../shared/few-requests.ts";
+import { isSuccess } from "../shared/response.ts";
+import { isStreamAccepted } from "./events.ts";
+import { maxSlowMs, type TimedStream } from "./probes.ts";
+
+const since = "1.2";
+
+/** Names that stand for something in a database, in JavaScript or in a path of fields. */
+const unusualKeys = { $where: "1", "a.b": 1, ["__proto__"]: true, "": null, "ключ 🙂": "Grüße" };
+const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": false, имя: "🙂 你好" };
+
+/**
+ * JSON, with line ends of other systems and of Unicode, and signs that templates and SQL use. The digits make a chunk
+ * that looks like a number.
+ */
+const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
+
+/** A query that a server may take for none: some languages count it as false. */
+const zeroQuery = "0";
+
+const newSession = (): string => `conf-${randomUUID()}`;
+
+/** Fields of a body whose names and values a server must accept, but few clients send. */
+const features = () => ({
+  keys: { parameters: unusualKeys },
+  context: { parameters: { context: unusualContext } },
+  marks: { query: unusualQuery },
+  session: { session_id: newSession() },
+});
+
+/** An entry of a batch with every optional field, and unusual names and values. Its query ends with `mark`. */
+export const unusualEntry = (mark: string) => ({
+  query: `Grüße, 你好 🙂 ${mark}`,
+  session_id: newSession(),
+  parameters: { ...unusualKeys, context: unusualContext, temperature: 0.35, max_tokens: 1000 },
+});
+
+/** Responses to bodies that the server must accept, but few clients send. */
+export interface UnusualBodies<F extends string> {
+  readonly tried: CombinedResult<F>;
+  /** The response to a query with the character NUL, in a session. */
+  readonly nul: Exchange;
+  /** The response to the query `0`. */
+  readonly zero: Exchange;
+}
+
+type Send = (body: object) => Promise<Exchange>;
+
+const sendTexts = async (send: Send) => ({
+  nul: await send({ query: "Before\0after", session_id: newSession() }),
+  zero: await send({ query: zeroQuery }),
+});
+
+export const unusualInvoke = probeIfManyRequests(
+  "an agent is invoked with unusual names and values in the body",
+  { needs: ["agents.answering"], requests: 3, since },
+  async ({ client, given }): Promise<UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature">> => {
+    const send: Send = (body) => client.invoke(given["agents.answering"], body);
+    const all = { ...features(), temperature: { parameters: { temperature: 0.35 } } };
+    const tried = await sendCombined(all, { query: defaultQuery }, send, isSuccess);
+    return { tried, ...(await sendTexts(send)) };
+  },
+);
+
+/** Parameters that make a stream last, so that its `execution_time` shows its unit. */
+const slowingParameters = { stream_delay_ms: 50, chunk_size: 3, resume_from_index: 2 };
+
+interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
+  /** How far the run had advanced the target's clock after the first stream, including an advance under way. */
+  readonly clockAfterMs: number;
+}
+
+export const unusualStream = probeIfManyRequests(
+  "an agent streams with unusual names and values in the body",
+  { needs: ["agents.streaming"], requests: 3, stage: "agent time", since },
+  async ({ client, given, time }): Promise<UnusualStream> => {
+    const clocksMs: number[] = [];
+    const send: Send = (body) => {
+      const streamed = client.stream(given["agents.streaming"], body);
+      void streamed.then(
+        () => clocksMs.push(time.maxClockOffsetMs()),
+        () => {},
+      );
+      return time.awaitAgent(streamed, maxSlowMs);
+    };
+    const own = { temperature: { parameters: { temperature: 1.85 } }, slowing: { parameters: slowingParameters } };
+    const tried = await sendCombined({ ...features(), ...own }, { query: defaultQuery }, send, isStreamAccepted);
+    return { tried, ...(await sendTexts(send)), clockAfterMs: clocksMs[0] ?? Infinity };
+  },
+);
+
+export const slowInvokeWithEveryField = probeIfManyRequests(
+  "a slow agent is invoked with every optional field, and an empty context",
+  { needs: ["agents.slow"], requests: 1, stage: "agent time", since },
+  async ({ client, given, time }): Promise<Pick<TimedStream, "exchange" | "clockAfterMs">> => {
+    const parameters = { temperature: 0.7, max_tokens: 1000, context: {}, conformance_unknown: [] };
+    const body = { query: defaultQuery, session_id: newSession(), parameters };
+    const answered = client.invoke(given["agents.slow"], body);
+    return time.awaitAgent(
+      answered.then((exchange) => ({ exchange, clockAfterMs: time.maxClockOffsetMs() })),
+      maxSlowMs,
+    );
+  },
+);

@@ -14,16 +14,16 @@ import type { Target, TargetKey } from "../target/target.ts";
 /**
  * The stages of a run, in order.
  *
- * - `opening`: one at a time, before every other probe, because it sends the first requests of keys.
- * - `shared`: concurrently with others, on the main key.
- * - `agent time`: waits for slow agents.
- * - `exclusive`: one at a time for each key, because the probe counts the requests of the key or lets time pass.
- * - `concurrency`: one at a time for each key, because the probe holds concurrency slots. Probes of different keys run
- * concurrently if agents use real time.
- * - `limits`: one at a time for each key, because the probe uses up the limits of a key. Probes that try invalid keys
- * on all objects of the run are in this stage, too.
- * - `coverage`: sends requests for cases that no other probe has covered.
- * - `review`: sends nothing, and reads the recorded exchanges.
+ * - `opening`: probes that send the first requests of keys. They run one at a time, before all other probes.
+ * - `shared`: probes on the main key that can run concurrently with others.
+ * - `agent time`: probes that wait for slow agents.
+ * - `exclusive`: probes that count the requests of a key or let time pass. They run one at a time for each key.
+ * - `concurrency`: probes that hold concurrency slots of a key. They run one at a time for each key. Probes of
+ * different keys run concurrently if agents use real time.
+ * - `limits`: probes that use up the limits of a key, and probes that try invalid keys on all objects of the run. They
+ * run one at a time for each key.
+ * - `coverage`: probes that send requests for cases that no other probe has covered.
+ * - `review`: probes that send nothing, and read the recorded exchanges.
  */
 export const stages = [
   "opening",
@@ -70,7 +70,7 @@ export interface ProbeContext<N extends Need = never> {
 /** The result of a probe that uses up a limit, or why it was skipped. */
 export interface LimitTest {
   readonly state: KeyState;
-  /** The tier whose key the probe uses up. `null` if the key belongs to no tier under test. */
+  /** The tier whose limits the probe uses up. `null` if the probe does not run for a tier. */
   readonly tier: string | null;
   readonly result: { readonly kind: "ran" | "broken" } | { readonly kind: "skipped"; readonly needs: Enabler | null };
 }
@@ -82,8 +82,8 @@ export interface Discovery {
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
   /**
-   * Two more reads of the list or usage if the target lacks the other one. They show whether reads count. Otherwise
-   * empty.
+   * Two more requests for the agent list or for the usage, if the target has only one of them. They show whether such
+   * requests count toward the limits.
    */
   readonly again?: readonly Exchange[];
   /** Health responses of the agents among which discovery chooses. These requests do not count toward the limits. */
@@ -104,15 +104,15 @@ export interface CreatedObjects {
 }
 
 /**
- * The time that a probe waits if the target has no test clock, apart from waits for the limits of its key.
+ * How long a probe waits if the target has no test clock. Waits for the limits of its key are not included.
  *
- * - `required`: takes `seconds` of the run's waiting time. The probe is skipped if less is left.
- * - `since the start`: as `required`, but the wait ends when the run has lasted `seconds`.
- * - `optional`: takes `seconds` if the run has enough waiting time. Otherwise the probe runs without the wait.
- * - `until exhausted`: takes the rest of the waiting time, at most until `seconds` after the probe named in `after` has
- * ended. Does not wait if that probe did not run.
- * - `reserved`: the target may take `seconds` to respond. The run must have as much waiting time left, but does not
- * spend it.
+ * - `required`: waits `seconds`. The probe is skipped if the run has less waiting time left.
+ * - `since the start`: waits until the run has lasted `seconds`. The probe is skipped if the waiting time is too short.
+ * - `optional`: waits `seconds` if the run has that much waiting time left. Otherwise the probe runs without the wait.
+ * - `until exhausted`: waits until no waiting time is left, or until `seconds` after the end of the probe `after`.
+ * Does not wait if that probe did not run.
+ * - `reserved`: the target may take `seconds` to respond. The probe is skipped if the run has less waiting time left.
+ * It does not use up this time.
  */
 export type WaitOptions = {
   /** Longest wait in seconds, or a function that computes it for a target. */
@@ -137,13 +137,13 @@ interface ProbeTraits {
    * one refuses.
    */
   readonly usesUp?: KeyState;
-  /** Whether the probe still returns evidence if its key has too few requests left for all of its requests. */
+  /** Whether the probe may send fewer requests than planned and still return evidence, if its key has too few left. */
   readonly mayDropRequests?: true;
   /** Whether the probe judges the number of earlier requests, so that it runs even after `maxRequests` requests. */
   readonly countsRequests?: true;
   /**
-   * Whether the probe sends a single GET that may count toward a limit. It runs before the probes of limits, so that it
-   * does not have to wait after them.
+   * Whether the probe sends a single GET that may count toward a limit. It then runs before the probes that use up
+   * limits, because it would have to wait after them.
    */
   readonly countsTowardWindow?: true;
   /** Whether checks judge events after the probe's end, such as later retries of a delivery. */
@@ -178,7 +178,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Removes the requests of later requirement sets from evidence that covers the whole run. */
+  /** Removes requests of later requirement sets than `requirements`. For probes whose evidence covers the whole run. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
@@ -189,7 +189,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
-  /** The same as `creates`, for a key with a small limit per minute. Default: `creates`. */
+  /** The objects that the probe creates if its key has a small limit per minute. Default: the same as `creates`. */
   readonly createsFew?: CreatedObjects;
 }
 
@@ -208,7 +208,7 @@ interface ProbeBase {
   readonly after?: readonly Probe[];
   readonly since: RequirementSet;
   readonly narrow?: (evidence: never, requirements: RequirementSet) => unknown;
-  /** Sends deliveries. Only probes that judge a webhook receiver have this function, and no probe of a server does. */
+  /** Sends deliveries to a webhook receiver. Only probes that judge a receiver have this function. */
   readonly deliver?: (sender: DeliverySender) => Promise<unknown>;
   /** Runs the command of a client. Only probes that judge a client have this function. */
   readonly observe?: (session: ClientSession) => Promise<unknown>;

@@ -14,7 +14,7 @@ import type { Need } from "./plan/needs.ts";
 
 /** Exchanges that were recorded elsewhere, such as a HAR of a browser. Times begin with the first request. */
 export interface RecordedTraffic {
-  /** The server, with the recorded keys. A key is marked as expired if no check may rely on its requests. */
+  /** The server, with the recorded keys. A key on which no check may rely is marked as expired. */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
@@ -75,10 +75,7 @@ const unusableClock: ClockControl = {
   agentsFollow: false,
 };
 
-/**
- * Returns outages as if there had been one at an unknown time, because the server may have been restarted during the
- * recording.
- */
+/** Makes a monitor count one outage, at an unknown time: the server may have been restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 /** Stands for an exchange that was never sent. */
@@ -94,8 +91,8 @@ export const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * Returns a function that gives, for a time, an upper bound of how far the test clock had been advanced: its offset at
- * the next request.
+ * Returns a function that gives an upper bound of how far the test clock had been advanced at a given time. The bound
+ * is the clock's offset at the next request.
  *
  * @param sorted exchanges in order of sending
  */

@@ -36,8 +36,8 @@ async function runClientProbes(
   const { target, open } = options;
   const { signal, recorder } = context;
   const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
-  // If the user interrupts, the session ends the command at once. The probe's own signal aborts only after the probe,
-  // so that its evidence is kept.
+  // If the user interrupts, the session ends the command at once. The current probe must still return its evidence. So
+  // its own signal aborts only after it has ended.
   const afterProbe = new AbortController();
   const { runs, stopped } = await executeStages(planned, {
     ...partyStageContext(context),

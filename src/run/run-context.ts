@@ -23,7 +23,7 @@ export interface SendingOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Start of the run, as in the report. The requests name it in their headers. Absent: their headers name no run. */
+  /** Start of the run, as the report shows it. If given, it is part of the headers of each request. */
   readonly started?: Date;
   /** Seed of the random requests that the coverage probes send. Default: 1. */
   readonly coverageSeed?: number;
@@ -91,7 +91,10 @@ export function createContext(options: RunContextOptions): ClientContext {
 
 type SentRequest = Pick<OutgoingRequest, "method" | "url">;
 
-/** Returns a function that makes the `User-Agent` of each request and, if it runs no agent, its `X-Request-Id`. */
+/**
+ * Returns a function that makes the headers by which a server can recognize the harness. The option `requestIds` adds
+ * an `X-Request-Id` to requests that run no agent.
+ */
 function senderHeadersOf({ started, requestIds }: SendingOptions): (id: string, request: SentRequest) => Header[] {
   const agent: Header = ["User-Agent", userAgent(started)];
   const run = started === undefined ? "" : `${started.toISOString()}-`;
@@ -104,7 +107,8 @@ const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
 /**
- * Sends a recorded request again. During an outage, marks it as part of that (`reconnect`), so that no check counts it.
+ * Sends a recorded request again. If the target is unavailable, sets `reconnect` in the new exchange, so that no check
+ * counts it.
  */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,

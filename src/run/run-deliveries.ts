@@ -18,7 +18,10 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 /** Options of a run against a webhook receiver. */
 export interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
-/** Maximum duration of a run: a receiver that never responds takes about half of it, by timeouts. */
+/**
+ * Maximum duration of a run. If a receiver never responds, every delivery times out, and the run takes about half of
+ * this.
+ */
 const maxRunMs = 20 * 60_000;
 
 /** Sends the deliveries of all probes to a receiver, and judges its responses. The promise never rejects. */
@@ -94,7 +97,7 @@ function openSender(
   return { secrets, events, agent, deliver };
 }
 
-/** Returns the headers of a delivery: those of its body, then `headers`. */
+/** Returns the headers of a delivery: the type and length of its body, then `headers`. */
 export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
   ["Content-Type", "application/json"],
   ["Content-Length", String(Buffer.byteLength(body, "utf8"))],

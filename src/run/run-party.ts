@@ -56,8 +56,8 @@ export async function runParty(
 }
 
 /**
- * Returns the context of the stages for a client or a receiver under test. No rate limit and no request bound applies
- * to them.
+ * Returns the context for the stages of a run against a client or a webhook receiver. No rate limits and no bound on
+ * requests apply to such a run.
  */
 export const partyStageContext = ({
   time,

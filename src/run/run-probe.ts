@@ -7,7 +7,7 @@ import { needsMoreTime, type SkipCause, SkipError, TargetUnavailable } from "./s
 import type { RunClock } from "./time/run-clock.ts";
 import { describeStop } from "./time/stop-signal.ts";
 
-/** Everything needed to run probes stage by stage. The command `plan` only simulates that. */
+/** Everything needed to run probes stage by stage. The command `plan` also uses it, to simulate a run. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
@@ -130,8 +130,9 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // Abandons a probe as soon as an outage begins, because its waits could take minutes. With a test clock, only if
-    // the target does not come back: an abandoned probe would go on advancing the clock.
+    // Without a test clock, abandons a probe as soon as an outage begins, because the probe's waits could take minutes.
+    // With a test clock, abandons it only if the target does not come back: an abandoned probe would go on advancing
+    // the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

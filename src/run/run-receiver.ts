@@ -4,10 +4,7 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
 import type { RunClock } from "./time/run-clock.ts";
 
-/**
- * One attempt of a probe, and the receiver's addresses that it opened. If an outage interrupts an attempt, another
- * follows.
- */
+/** A single attempt to run a probe. If an outage interrupts it, the probe runs again in a new attempt. */
 interface ProbeAttempt {
   readonly hooks: Hook[];
   isOver: boolean;

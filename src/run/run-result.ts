@@ -19,7 +19,7 @@ export interface RunRecord {
   /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
   /**
-   * The state of the receiver, with which another process can listen at the same address. `null` if the run had no
+   * The state from which another process can start the receiver again at the same address. `null` if the run had no
    * receiver.
    */
   readonly receiver: ReceiverRecord | null;
@@ -83,7 +83,10 @@ export function unjudgedRun(options: JudgedSelection, context: ClientContext, un
   return { ...unjudged, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/** Judges the evidence, and collects what the run recorded. The caller adds deliveries and the receiver. */
+/**
+ * Judges the evidence, and collects what the run recorded. The caller must set `deliveries` and `receiver` in the
+ * result.
+ */
 export function judgeAndRecord(
   { suites }: JudgedSelection,
   { recorder, time, outages }: ClientContext,
@@ -115,8 +118,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * For a run that ended because this machine lacked a resource: turns each breach into an error, because the lack may
- * have caused it. If there is no breach, turns the first judgement into the error.
+ * Turns each breach into an error, because this machine lacked a resource during the run, which may have caused the
+ * breach. If there is no breach, turns the first judgement into an error.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

@@ -48,7 +48,10 @@ export interface RunOptions extends SendingOptions {
   readonly onProbe?: (run: ProbeRun) => void;
   /** Whether to end the run at a breach. Called after the last probe of the broken check. Default: never. */
   readonly stopsAt?: (breach: Judgement) => boolean;
-  /** Whether to detect other runs on this machine, and other clients, that use the same keys. Default: `false`. */
+  /**
+   * Whether to announce the run on this machine, and to look for other runs and clients that use the same keys.
+   * Default: `false`.
+   */
   readonly announces?: boolean;
   /** Why the run must not send anything, in a sentence that the report shows. Nothing is judged then. */
   readonly obstacle?: string;
@@ -67,7 +70,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // Keeps an open receiver usable: it still reads the run's clock, whose waits `end` would abort.
+    // A receiver that stays open still waits on the run's clock, and `end` would abort these waits.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -126,8 +129,8 @@ async function runWithSignal(
 }
 
 /**
- * Returns the target with the tier of the main key, from headers or else from `onUnknownTier`. Returns it unchanged if
- * both do not know the tier.
+ * Sets the tier of the main key to the one that headers show, or else to the one that `onUnknownTier` returns. Returns
+ * the target unchanged if neither gives a tier.
  */
 async function withKnownTier(
   target: Target,
@@ -146,8 +149,8 @@ async function withKnownTier(
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
 /**
- * Discovers the target again with another key if that key, by the tiers just detected, has the highest limit per
- * minute.
+ * Repeats the discovery if the tiers that it detected show that another key has the highest limit per minute. Uses that
+ * key.
  */
 async function withHighestLimitKey(
   ready: ReadyTarget,
@@ -161,7 +164,7 @@ async function withHighestLimitKey(
   return again.kind === "ready" ? { ready: again, client: own } : { ready, client };
 }
 
-/** Runs an action of the discovery, and once more if an outage interrupted it and is over. */
+/** Runs `action`. If an outage began meanwhile and the target came back, runs it once more and returns that result. */
 async function retryAfterOutage<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
@@ -178,8 +181,8 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // The searches below send requests and invoke agents. A key with few requests needs these for probes, and a read-only
-  // run may not invoke.
+  // The searches for a webhook agent and for agents of roles send requests and invoke agents. A key with few requests
+  // must keep them for probes. A read-only run must not invoke.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests

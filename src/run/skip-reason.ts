@@ -14,13 +14,19 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/** A way to enable a skipped check: a need, a setting, any one of several ways, or a text for users. */
+/**
+ * A way to enable a skipped check. A text is shown to users as it is. A `need` names a part of the target or a setting.
+ * `anyOf` lists alternatives.
+ */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/** Why a check or a probe was skipped. A text must not name a setting, which has different names for users. */
+/**
+ * Why a check or a probe was skipped. A text must not name a setting, because its name in the library differs from its
+ * flag.
+ */
 export type SkipCause =
   | string
   /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
@@ -49,7 +55,8 @@ export interface AgentWithoutPath {
 }
 
 /**
- * Why something was skipped, and what would enable it. `needs` is `null` if nothing would, or if the reason says it.
+ * Why a check or a probe was skipped, and what would enable it. `needs` is `null` if nothing would enable it, or if
+ * `reason` already says what would.
  */
 export interface SkipReason {
   readonly reason: SkipCause;
@@ -62,7 +69,9 @@ export interface SkipText {
   readonly needs: string | null;
 }
 
-/** Turns skip causes and enablers into text for the command line, or for the library. */
+/**
+ * Makes texts of skip causes and enablers. The command line names flags in these texts, the library names its options.
+ */
 export interface Messages {
   readonly reason: (reason: SkipCause) => string;
   readonly needs: (enabler: Enabler) => string;
@@ -100,7 +109,7 @@ export class SkipError extends Error {
   }
 }
 
-/** Thrown if a wait is longer than what is left, or the test clock cannot be advanced. */
+/** Thrown if the run has too little waiting time left for a wait, or if the test clock cannot be advanced. */
 export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";
 }

@@ -150,8 +150,8 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // A key that was used exactly at `freshAt` counts as used: if the target's clock stands still, later times are
-    // equal to `freshAt`.
+    // A key that was last used exactly at `freshAt` counts as used. If the target's clock stands still, all later times
+    // are equal to `freshAt`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));

@@ -40,7 +40,7 @@ export interface NetworkSettingsSource {
   readonly folder: string;
 }
 
-/** Reads proxy and certificates. Without a proxy in the settings, HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold. */
+/** Reads proxy and certificates. If the settings name no proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. */
 export function readNetwork(
   settings: NetworkSettings,
   { nameOf, folder }: NetworkSettingsSource,

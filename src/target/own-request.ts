@@ -39,8 +39,8 @@ export function withOwnFields(target: OwnRequestTarget, path: string, text: stri
 export type OwnRequestTarget = Pick<Target, "agents" | "ownRequests" | "roleAssignments" | "paths">;
 
 /**
- * Finds the {@link OwnRequest} of the agent that a path names. If a batch path names none, uses that of the answering
- * agent.
+ * Finds the {@link OwnRequest} of the agent whose id is in a path. The configured paths of batches and operations may
+ * contain no id: they belong to the answering agent.
  */
 function ownRequestAt({ ownRequests, agents, paths }: OwnRequestTarget, path: string): OwnRequest | null {
   const segments = path.split("?", 1)[0]?.split("/") ?? [];
@@ -62,8 +62,8 @@ const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
 /**
- * Replaces the query of a request by the agent's own query. If that contains the placeholder, puts the request's query
- * there, with its escapes.
+ * Replaces the query of a request by the agent's own query. If the own query contains the placeholder, inserts the
+ * request's query there.
  */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
@@ -138,7 +138,7 @@ function difference(sent: Fields, own: Fields): Fields {
   return Object.fromEntries(rest);
 }
 
-/** Whether a body has all these fields. Objects may have more. */
+/** Whether a body has all wanted fields. The body and the objects in it may have further fields. */
 export const hasFields = (sent: unknown, wanted: Fields): boolean =>
   Object.entries(wanted).every(([name, value]) => {
     const given = getPath(sent, name);
@@ -146,8 +146,8 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
   });
 
 /**
- * Returns the request fields with which load is sent, by role: those of the role assignment, or those that the agent
- * needs.
+ * Returns the body fields with which a load test calls the agent of each role. They come from the role assignment, or
+ * else are those that the agent needs in every request.
  */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,

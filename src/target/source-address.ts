@@ -3,7 +3,10 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/** `unknown`: behind a NAT, this machine may have a public address of the list without knowing it. */
+/**
+ * Whether a list includes an address of this machine. `unknown`: the machine is behind a NAT, and its public address
+ * may be in the list.
+ */
 export type Inclusion = "included" | "not included" | "unknown";
 
 /** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */

@@ -95,8 +95,8 @@ function mergeNetworks(
 }
 
 /**
- * Replaces `${NAME}` with an environment variable. Keeps `${seconds}` and `${milliseconds}`, which each advance of the
- * test clock fills in.
+ * Replaces `${NAME}` with an environment variable. Keeps `${seconds}` and `${milliseconds}`, which are replaced at each
+ * advance of the test clock.
  */
 function insertVariables(
   value: unknown,
@@ -122,7 +122,10 @@ function insertVariables(
   );
 }
 
-/** Returns the environment variable from which the file takes each key, by key name, for printed `curl` commands. */
+/**
+ * Returns the environment variable of each key that the target file takes from one, by key name. Printed `curl`
+ * commands use these variables.
+ */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -236,7 +239,10 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/** Uses the answering agent for streams if the user named no other. Without either, discovery chooses from the list. */
+/**
+ * Uses the agent for invokes also for streams, if the user named no agent for streams. `agentSource` tells which of the
+ * two the user named.
+ */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -254,8 +260,8 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 const anyLoopbackPort = "127.0.0.1:0";
 
 /**
- * Returns the settings of the webhook receiver; `null` without settings for a target that is not on loopback. A user
- * who gives settings promises that the target can reach the receiver.
+ * Returns the settings of the webhook receiver. A user who gives settings promises that the target can reach the
+ * receiver. Without given settings, returns defaults for a target on loopback, and `null` for any other target.
  */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
@@ -265,7 +271,7 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       isReachabilityPromised: true,
       sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
-  // A target on loopback can most likely reach a receiver on loopback. But the user has not said so.
+  // A target on loopback can most likely reach a receiver on loopback. But the user has not promised that it can.
   return isLoopback(baseUrl)
     ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
     : null;
@@ -282,7 +288,10 @@ function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variab
   };
 }
 
-/** Returns the name of a shell variable for printed commands, for a key whose text is in the target file itself. */
+/**
+ * Returns the name of the shell variable that stands for a key in printed commands. For keys that the target file does
+ * not take from an environment variable.
+ */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /** Returns a key unchanged if an HTTP header can carry it; otherwise throws a usage error. */

@@ -13,7 +13,7 @@ export interface OneKeyTarget {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** Agent for invokes and for streams, which it may not support. Absent: discovery chooses an agent. */
+  /** Agent for invokes and streams. It need not support streams. Absent: discovery chooses an agent. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;

@@ -24,8 +24,8 @@ export const agentRoles = {
 export type AgentRole = keyof typeof agentRoles;
 
 /**
- * Roles that an agent may play only for certain requests, which the target file gives. An agent of another role must
- * play it in every request.
+ * Roles for which the target file may give a request that makes the agent play the role. In any other role, the agent
+ * must play it on every request.
  */
 export const requestRoles = [
   "slow",
@@ -105,7 +105,10 @@ export interface TestControl {
 export interface WebhookSettings {
   /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /** URL at which the target reaches the receiver, such as that of a tunnel; `null` if the target uses `listen`. */
+  /**
+   * URL at which the target reaches the receiver, such as that of a tunnel. `null` if the target can reach the address
+   * `listen`.
+   */
   readonly publicUrl: string | null;
   /** Whether the user promises that the target can reach the receiver. Without that promise, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
@@ -115,7 +118,7 @@ export interface WebhookSettings {
 
 /** The source addresses of deliveries that a vendor publishes, and the header in which a delivery shows its own. */
 export interface DeliverySources {
-  /** Addresses and ranges, such as `203.0.113.0/28`. */
+  /** Addresses and ranges from which deliveries are sent, such as `203.0.113.0/28`. */
   readonly addresses: readonly string[];
   /** Header in which a tunnel passes on the sender's address; `null` if the connection shows the address. */
   readonly header: string | null;
@@ -125,7 +128,9 @@ export interface DeliverySources {
 export interface OpenPaths {
   /** Path of the batch endpoint, below the base URL. It may contain `{agent_id}`. */
   readonly batch: string | null;
-  /** Path that starts an operation without a batch, below the base URL. It may contain `{agent_id}`. */
+  /**
+   * Path that starts an operation for a request that is not a batch, below the base URL. It may contain `{agent_id}`.
+   */
   readonly operation: string | null;
   /** Path that executes an agent. It may contain `{agent_id}`, and is relative to the origin instead of the base URL. */
   readonly execute: string | null;
@@ -146,9 +151,9 @@ export interface Target {
   readonly auth: "keys" | "none";
   /** Ids of agents by role, for agents that play the role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Agents by role, for agents that play the role only on a certain request. */
+  /** Agents that play a role only on a certain request, by role. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
-  /** Fields that agents need in each request, for the roles that an agent plays on every request. */
+  /** Body fields that an agent needs in every invoke or stream, for each role whose agent needs some. */
   readonly ownRequests: readonly OwnRequest[];
   readonly agentSource: AgentSource;
   /** Limits that the user stated for a tier, such as `enterprise`. They override the published limits. */
@@ -159,7 +164,10 @@ export interface Target {
   /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /** Functions that make a webhook event happen which no documented request causes, such as `deployment.created`. */
+  /**
+   * Functions that make webhook events happen. Only for events that no documented request causes, such as
+   * `deployment.created`.
+   */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
   /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;
@@ -259,7 +267,7 @@ export const usableKeys = (target: Target): TargetKey[] =>
 /** Sets the tier of a key to the one that response headers show. Keeps a tier that the user stated. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
-  // Limits are those of keys, so a server without keys has no tier.
+  // A server that asks for no keys has no tier, because limits belong to keys.
   if (key === undefined || key.tier !== null || tier === null || target.auth === "none") return target;
   return { ...target, keys: { ...target.keys, [keyName]: { ...key, tier, isTierDetected: true } } };
 }

@@ -74,7 +74,7 @@ export type ProvidedTarget =
  * Adds to a target what its test control offers and the target file does not list: two unused keys of each tier, and an
  * agent for each role.
  *
- * @param mode with `assume`, no key is issued: a placeholder stands for the key of each tier, for plans
+ * @param mode `issue` for real keys; `assume` for placeholders that stand for keys in a plan
  */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
   const { control, network } = target;
@@ -92,7 +92,7 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
   }
 }
 
-/** A key's text in the plan of a run, which gets no real keys from the test control. It is never sent. */
+/** Stands for each key that the test control would issue, in the plan of a run. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
 /**
@@ -159,8 +159,8 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 /** Adds the agents of the control, for roles to which the target file assigns no agent. */
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // If the user named no agent for streams, `streaming` is only a copy of `answering`. An agent of the control is
-  // better.
+  // If the user named no agent for streams, `streaming` is only a copy of `answering`. Then an agent that the test
+  // control offers for streams replaces it.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

@@ -91,5 +91,8 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Describes why a certificate is not trusted. Node's types declare an `Error` here, but Node passes its code as a string. */
+/**
+ * Describes why a certificate is not trusted. Node passes an error code as a string, although its types declare an
+ * `Error`.
+ */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

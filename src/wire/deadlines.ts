@@ -34,7 +34,10 @@ export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Dead
 
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
-/** Watches the deadlines of an exchange. `onStop` must abort it: a deadline has passed, or `stop` was called. */
+/**
+ * Watches the deadlines of an exchange. Calls `onStop`, which must abort the exchange, when a deadline passes or `stop`
+ * is called.
+ */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
   /** Stops the exchange. If it is called again, the first reason is kept. */
@@ -52,8 +55,8 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     pieceArrived: (): void => void part.refresh(),
     stop,
     /**
-     * Returns why the exchange was ended early; `null` if it was not. `us`: the harness closed the connection on
-     * purpose.
+     * Returns why the exchange was ended early. `us` means that the harness closed the connection on purpose. `null`
+     * means that the exchange was not ended early.
      */
     reason: (): string | null => reason,
     end: (): void => {

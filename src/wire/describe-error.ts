@@ -23,8 +23,8 @@ const unreachableCodes = new Set([
 ]);
 
 /**
- * Converts an error of undici to the record of a request without a response. `stopped`: the deadline that has passed,
- * or `us`.
+ * Converts an error of undici to the record of a request without a response. `stopped` is the deadline that has passed.
+ * It is `us` if the harness closed the connection on purpose.
  */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
@@ -66,7 +66,9 @@ function describeFailure(code: string, message: string, awaited: string): string
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** Describes how a proxy refused to open a tunnel, by an error message of undici. `null` for other messages. */
+/**
+ * Describes how a proxy refused to open a tunnel, as read from an error message of undici. `null` for other messages.
+ */
 function proxyRefusal(message: string): string | null {
   const status =
     /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];

@@ -61,7 +61,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let lastParsed = { url: "", origin: "", path: "" };
 
-/** Parses a URL. Remembers the last one, because a load requests the same URL thousands of times. */
+/** Parses a URL. Remembers the latest one, because a load test requests the same URL thousands of times. */
 function urlPartsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);

@@ -36,8 +36,8 @@ export interface StreamClosing {
   /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
   /**
-   * Whether earlier streams of the target stayed open, too. Then it is certain that the harness, and not a deadline,
-   * should close the stream.
+   * Whether the target has left an earlier stream open. Then the end of this stream counts as closed by the harness.
+   * Otherwise a deadline has ended it.
    */
   readonly isKnown: boolean;
 }

@@ -23,7 +23,8 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small chunks into one buffer: each of them keeps the whole read buffer that contains it in memory.
+    // Merges small chunks into one buffer. Otherwise each chunk would keep the larger buffer in memory that it is part
+    // of.
     if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);

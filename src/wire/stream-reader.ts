@@ -12,7 +12,7 @@ export interface StreamBounds {
 /** Maximum length of one event, in characters. Parsing stops at a longer event. */
 const maxEventChars = 1024 * 1024;
 
-/** Creates a parser of an event stream. `onEvent` is called after each event, with all so far. */
+/** Creates a parser of an event stream. After each event, it calls `onEvent` with all events so far. */
 export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -54,7 +54,10 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Sends one of thousands of similar requests at less cost, without streams and without `close`. */
+  /**
+   * Sends one of thousands of similar requests at less cost than `open`. It cannot be closed early, and its response is
+   * not read as a stream.
+   */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -136,7 +139,10 @@ export function openTransport(options: TransportOptions): Transport {
 
 const defaultSenderHeaders = (): readonly Header[] => [["User-Agent", userAgent()]];
 
-/** Returns the recorded headers of a request and, unless it has them already, those that identify the harness. */
+/**
+ * Returns the headers to send with a request: the recorded ones, and those that identify the harness. A recorded header
+ * replaces one of the harness with the same name.
+ */
 const sentHeaders = (
   id: string,
   outgoing: OutgoingRequest,
@@ -210,10 +216,9 @@ function openExchange(
         },
       });
     } catch (error) {
-      // If a reused connection breaks, the server had most likely closed it as idle and has not read the request. So it
-      // is sent again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
+      // Sends the request again: the server had most likely closed the connection as idle, and has not read the request.
       options.reportLost({ ...recorded, answer });
       return exchange(true);
     }

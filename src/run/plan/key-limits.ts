@@ -1,7 +1,10 @@
 import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** Returns the limits of a key: those of its tier in the target file, or published; `null` if unknown. */
+/**
+ * Returns the limits of a key's tier, as the target file states them or else as published. `null` if the tier or its
+ * limits are unknown.
+ */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -18,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Finds the published tier that has a window of `limit` requests; `null` if none has, or in doubt. If it is one tier's
- * hour and another's minute, the time to the reset decides.
+ * Finds the published tier that has a window of `limit` requests. If the hour of one tier and the minute of another
+ * have this limit, the time to the reset decides. Returns `null` if no tier has such a window, or in doubt.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -33,8 +36,8 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
 }
 
 /**
- * Whether a window of 100 requests that resets within 60 s may be the hour of the free tier, instead of the minute of the
- * pro tier. It may if this is the last minute of an hour, or if more than 10 requests are used.
+ * Whether a window may be the hour of the free tier instead of the minute of the pro tier. Both have 100 requests. It
+ * may be the hour if an hour is about to end, or if more than 10 requests are used.
  */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;

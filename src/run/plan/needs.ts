@@ -23,7 +23,7 @@ export interface TierUnderTest {
   readonly tier: string;
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another usable key of the tier. `null` if there is none. */
+  /** A second usable key of the tier. `null` if there is none. */
   readonly siblingKey: TargetKey | null;
 }
 
@@ -66,7 +66,7 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** A value of a need as known before the run. The receiver is not yet started, so its need has only an address. */
+/** The value of a need before the run. For the receiver, which is not started yet, it is the address to listen on. */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type NeedResolution =
@@ -138,14 +138,14 @@ function secondKey(target: Target): TargetKey | null {
   return untestedFirst(others, target)[0] ?? null;
 }
 
-/** Sorts keys: those whose limits the run does not test come first. */
+/** Sorts keys. Keys whose limits the run does not test come first. */
 export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
   const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
 /**
- * Largest limit per minute with which a main key counts as having few requests. Without a test clock, it cannot serve
+ * A main key has few requests if its limit per minute is at most this. Without a test clock, so few do not suffice for
  * all probes.
  */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;

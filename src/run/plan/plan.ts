@@ -21,9 +21,9 @@ export interface PlannedProbe {
   readonly probe: Probe;
   /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
-  /** Whether some check judges the evidence. A probe that serves only observations of gaps runs later. */
+  /** Whether a check judges the probe's evidence. If not, the evidence is only observed, and the probe runs later. */
   readonly isJudged: boolean;
-  /** The checks of `must` clauses that judge the evidence. */
+  /** The checks of `must` clauses for which the probe collects evidence. */
   readonly musts: readonly Check[];
   readonly requests: number;
   /** Approximate number of agent executions. */
@@ -86,7 +86,10 @@ export function planProbes(
 /** Returns a list of the probes that prepare the target for a probe, and then the probe itself. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
-/** Returns the names of the keys that a probe sends with, one name for each key. */
+/**
+ * Returns the names of the keys with which a probe sends requests. If several names stand for the same key, returns one
+ * of them.
+ */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
   const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];
@@ -106,7 +109,9 @@ function missingNeed(needs: readonly Need[], target: Target): SkipReason | null 
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
-/** Skips a probe of limits if the target offers none: the probe would send requests until one is refused. */
+/**
+ * Skips a probe of rate limits if the vendor does not offer limits. Such a probe sends requests until one is refused.
+ */
 const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null =>
   per === "target" || isOffered("limits", offers)
     ? null
@@ -116,7 +121,8 @@ const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage"];
 const slowRoles: readonly Need[] = ["agents.slow", "agents.slowStreaming", "agents.timingOut"];
 
 /**
- * Whether a fast run leaves out a probe: it takes many seconds, is judged later, or serves only observations of gaps.
+ * Whether a fast run leaves out a probe. It does if the probe takes many seconds, if checks also judge later events, or
+ * if no check judges the evidence.
  */
 const isSlow = (probe: Probe, isJudged: boolean): boolean =>
   probe.stage !== "review" &&

@@ -24,8 +24,7 @@ export interface ScheduleConditions {
   /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
   /**
-   * Whether webhooks are only on an agent that other probes do not call. If not, requests that use up limits cause
-   * deliveries.
+   * Whether the target has an agent that only webhook probes call. Without one, tests of limits could cause deliveries.
    */
   readonly hasWebhookAgent: boolean;
 }
@@ -66,9 +65,9 @@ export function buildSchedule(
 type PlannedProbes = readonly PlannedProbe[];
 
 /**
- * Orders the stages `exclusive` and `concurrency`. `concurrency` makes executions fail, so it runs before the first
- * probe that creates a webhook.
- * Its probes without a tier come last: they abandon streams, which may hold slots for a while.
+ * Puts the stage `concurrency` before the first probe of `exclusive` that creates a webhook. `concurrency` makes
+ * executions fail, which would cause deliveries to that webhook.
+ * Within `concurrency`, probes without a tier run last: they abandon streams, which may hold slots for a while.
  */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -82,7 +81,10 @@ function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: Planne
   ];
 }
 
-/** Splits the stage `limits` into three steps. In the second, `concurrent` probes share a test clock. */
+/**
+ * Splits the stage `limits` into three steps. The `concurrent` probes form the second step, and share the test clock.
+ * Other probes run one by one, before or after them.
+ */
 function withSharedClock(limits: PlannedProbes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
@@ -100,21 +102,28 @@ const byKey = (probes: PlannedProbes): ScheduleStep => ({ probes, mode: "by key"
 const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
   probes.toSorted((one, other) => Number(other.isJudged) - Number(one.isJudged));
 
-/** Splits a step in two: probes whose evidence a check judges, and then probes that serve only observations of gaps. */
+/**
+ * Splits a step in two. Probes whose evidence a check judges run first. Probes whose evidence is only observed follow.
+ */
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * Orders the steps for a main key with a small limit per minute. First come reads that count, then the tests of limits,
- * which use up the rest. Then come probes that create webhooks, and last the others by their value.
+ * Orders the steps for a main key with a small limit per minute:
+ *
+ * 1. single reads that count toward a limit, and probes that would have to wait for a key after step 3
+ * 2. tests of limits that run for each tier
+ * 3. tests of limits on keys other than the main key, then probes that create webhooks, then others by value per
+ * request
+ * 4. tests of limits on the main key
  */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a probe uses the main key and also a key that a later probe uses up. Such a probe runs early, or it would
-  // have to wait.
+  // Whether a probe uses the main key and also a key whose limits a probe of `spare` will use up. Such a probe runs
+  // early, because it would have to wait after that one.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -129,8 +138,8 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
 }
 
 /**
- * Sorts probes by the number of `must` checks that they complete per request. If a check needs several probes, each
- * gets an equal fraction of it.
+ * Sorts probes by value per request. Each `must` check that needs a probe adds 1 to its value. A check that needs two
+ * probes adds only a half to each.
  */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
@@ -152,14 +161,17 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
 }
 
 /**
- * A small constant for probes without checks, so that the order among them depends on their cost: cheaper ones come
- * first.
+ * Added to the value of each probe. Without it, all probes that complete no `must` check would rank equal. With it,
+ * those with fewer requests come first.
  */
 const minProbeValue = 0.01;
 
 /**
- * Orders probes for real time: first probes without a tier that use a tier's key, then the probes of tiers, then those
- * on the main key.
+ * Orders probes for a target without a test clock:
+ *
+ * 1. probes without a tier that use a key of group 2
+ * 2. probes of a tier whose key is not the main key
+ * 3. all other probes
  */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
@@ -174,8 +186,8 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
 }
 
 /**
- * Puts the `limits` probes of each tier after its other probes. Puts them first if the others use more than half of a
- * minute's requests.
+ * Puts the `limits` probes of each tier after its other probes. Puts them first if the other probes need more than half
+ * of the requests that the tier may send in a minute.
  */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {

@@ -31,7 +31,7 @@ export interface RunScope extends RunBounds {
   readonly messages: Messages;
 }
 
-/** How error messages name the two lists of patterns. The command line names flags, the library options. */
+/** Names of the two lists of patterns in error messages: flags of the command line, or options of the library. */
 type SelectionNames = Readonly<Record<"only" | "skip", string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };
@@ -39,7 +39,7 @@ const defaultNames: SelectionNames = { only: "only", skip: "skip" };
 /**
  * Returns the suites with only the selected checks.
  *
- * @throws {UsageError} if a pattern matches nothing, or no check is left, so that a typo judges nothing unnoticed
+ * @throws {UsageError} if a pattern matches nothing, for example because of a typo, or if no check is left
  */
 export function selectChecks(
   suites: readonly Suite[],
@@ -55,7 +55,9 @@ export function selectChecks(
   );
 }
 
-/** Returns the must clauses of a requirement set of which no check of that set was selected. */
+/**
+ * Returns the `must` clauses of which no check is selected. Ignores checks that do not count in the requirement set.
+ */
 export function unselectedMusts(
   all: readonly Suite[],
   selected: readonly Suite[],
@@ -72,7 +74,7 @@ export function unselectedMusts(
 }
 
 /**
- * Returns an object with the property `selection` for a {@link RunScope}, or an empty object if all checks are
+ * Returns the property `selection` of a {@link RunScope} in an object. Returns an empty object if all checks are
  * selected.
  */
 export const selectionIn = ({ only, skip, profiles }: Selection): Pick<RunScope, "selection"> =>
@@ -102,8 +104,8 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
 }
 
 /**
- * Whether a check belongs to one of the chosen profiles. A check of `core` that covers endpoints of a chosen profile
- * belongs to it, too.
+ * Whether a check belongs to one of the chosen profiles. A check of `core` also does if it covers an endpoint of a
+ * chosen profile.
  */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
@@ -124,15 +126,21 @@ function requireMatch(pattern: string, selection: string, suites: readonly Suite
   );
 }
 
-/** Whether a clause is about keys. It does not concern a server that asks for none. */
+/** Whether a clause is about API keys. Such a clause does not apply to a server that asks for no keys. */
 export const isAboutKeys = (clause: string): boolean => /^(AUTH|KEY)-/.test(clause) || otherKeyClauses.includes(clause);
 
-/** Clauses about keys in other sections: a key on every request, headers of a 401, and which key a request counts for. */
+/**
+ * Clauses about keys whose ids begin neither with `AUTH` nor with `KEY`. They are about a key on every request, the
+ * headers of a 401, and the key that a request counts for.
+ */
 const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"];
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Returns the suites. If the server asks for no keys, exempts the clauses about keys, which then have no probes. */
+/**
+ * Returns the suites by which to judge a target. If it asks for no keys, clauses about keys are exempt, and their
+ * checks need no probes.
+ */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -30,7 +30,7 @@ export interface Client {
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
-  /** Returns the text of a POST as it is sent, for a signature of it. */
+  /** Returns the body of a POST as it will be sent, so that a signature can cover it. */
   readonly bodyToSend: (path: string, text: string) => string;
 }
 

@@ -14,7 +14,7 @@ export interface CrashSuspects {
   /**
    * Must be called with a request that got no response when an outage began.
    *
-   * @param isCut whether the connection broke after the request was sent. If not, the request is a suspect only if
+   * @param isCut whether the connection broke after the request was sent. If not, the request is ignored unless
    * `observeResent` was called with it
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;

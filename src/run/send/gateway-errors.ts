@@ -29,14 +29,16 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether the times of all responses with these statuses show that the target itself sent them. */
+  /**
+   * Whether the times of all responses with 502, 503 and 504 show that they come from the target, not from a gateway.
+   */
   let isOwn = false;
 
   /**
-   * Whether only this request fails, while the target responds to other requests. A request that must not be sent twice
-   * is not tested, and counts as failing.
+   * Whether only this request fails: the target answers another one, but fails again when this one is repeated. A
+   * request that must not be sent twice counts as failing again.
    */
-  const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
+  const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;
     const again = mayRetry(method, url, {}) ? (await repeat(exchange)).answer : null;
@@ -53,7 +55,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
       const endpoint = endpointOf(exchange.request);
       isOwn ||= gatewaySpells(responses) === null;
       if (isOwn || own.has(endpoint)) return false;
-      if (!(await isOnlyOf(exchange))) return true;
+      if (!(await isOnlyFailure(exchange))) return true;
       own.add(endpoint);
       return false;
     },

@@ -14,7 +14,7 @@ export interface OutageTimes {
 /** The outages of a run, and the waits for their end. */
 export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
-  /** Returns the latest outage if it began before this time and was not over then; `null` otherwise. */
+  /** Returns the latest outage if it was not yet over at the time `ms`; `null` otherwise. */
   readonly at: (ms: number) => OutageTimes | null;
   /** Records the beginning of an outage, and waits for its end. If an outage is going on already, returns that one. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
@@ -23,7 +23,10 @@ export interface OutageLog {
    * there was no outage.
    */
   readonly awaitReturn: () => Promise<boolean>;
-  /** Never resolves. Rejects when the target is lost for good or, with `isHasty`, as soon as an outage begins. */
+  /**
+   * Returns a promise that never resolves. It rejects when the target does not come back after an outage. With
+   * `isHasty`, it already rejects when an outage begins.
+   */
   readonly loss: (isHasty: boolean) => Promise<never>;
   /** Whether the target did not come back in time, so that the run gives up. */
   readonly isDead: () => boolean;
@@ -83,7 +86,7 @@ export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: Out
       returning = awaitEnd(outage);
       nextOutage.resolve();
       nextOutage = Promise.withResolvers();
-      // Prevents an unhandled rejection: if the run is stopped, no code may be waiting for this promise.
+      // Prevents an unhandled rejection if the run is stopped while no code waits for this promise.
       returning.catch(() => {});
       return outage;
     },

@@ -18,8 +18,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Checks after an exchange whether an outage has begun: its connection broke and a new one is refused, or a gateway
-   * has responded. Returns the exchange, marked in `reconnect` if it is part of an outage.
+   * Checks whether an exchange shows the beginning of an outage. It does if its connection broke and the target refuses
+   * a new one, or if a gateway responded. Returns the exchange, with the result of the check in `reconnect`.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -45,7 +45,10 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/** Interval at which an idle run tests connections. A remote server may log each, so it gets few. */
+/**
+ * How often to test whether the target accepts a connection while a run sends nothing. A remote server may log each
+ * test, so it gets fewer.
+ */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -143,7 +146,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /** Repeats the remembered request, if any. Resolves to whether the target itself answers. */
+    /** Whether the target itself responds when the remembered GET is repeated. Also `true` if no GET is remembered. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -152,8 +155,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns a function that tells whether the target accepts a connection. If an attempt began after `sinceMs`, callers
- * share its result.
+ * Returns a function that tests whether the target accepts a connection. It reuses the latest attempt, unless that
+ * began before `sinceMs`.
  */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;

@@ -60,7 +60,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Only half of the key's slots: a server may free a slot some time after its response.
+    // Uses only half of the key's concurrency slots, because a server may free a slot some time after its response.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));

@@ -17,7 +17,7 @@ export function startRecorder() {
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
-  /** Records only the rate-limit sample of a request: some probes send thousands of requests. */
+  /** Records only the times, the status and the rate-limit headers of a request, because some probes send thousands. */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;
@@ -55,7 +55,7 @@ export function startRecorder() {
     /** Returns all rate-limit samples of a key, as one list for each period between outages. */
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
       [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
-    /** Must be called when the target is back after an outage. Begins a new series of samples. */
+    /** Must be called when the target is back after an outage. Separates earlier samples from later ones. */
     countOutage: (returnedMs: number): void => {
       outagesMs.push(returnedMs);
       earlier.push(new Map(samples));

@@ -49,8 +49,8 @@ export interface RetryOptions {
 }
 
 /**
- * Whether a request may be sent again: a GET, an invoke or a stream. Not if its probe counts requests, tests limits or
- * sets deadlines.
+ * Whether a request may be sent again. Only a GET, an invoke or a stream may, and only if its probe does not count
+ * requests, test limits or set deadlines.
  */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
@@ -59,8 +59,8 @@ export const mayRetry = (method: string, path: string, options: RetryOptions): b
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Drops exchanges whose connection the network may have broken. This may be so if the same request succeeded later, or
- * if it was sent only once and some other request succeeded.
+ * Drops exchanges whose connection broke, if the network may be the cause. That is so if the same request succeeded
+ * later. It is also so if the request was sent only once while another request succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
@@ -74,7 +74,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the same request had broken just before, this exchange is already a retry.
+    // If the same request broke just before, this exchange is already its retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

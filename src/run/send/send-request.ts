@@ -46,11 +46,12 @@ export interface SharedClientState extends ClientContext {
 
 const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 
-/** Maximum number of retries after a 429 that no probe has provoked. */
+/** Maximum number of retries after a 429. Requests that test limits are not repeated. */
 const maxRateLimitRetries = 2;
 
 /**
- * Sends a request. After a 429 that no probe has provoked, waits for `retry_after` and sends it again, at most twice.
+ * Sends a request. After a 429, waits for `retry_after` and sends the request again, at most twice. Requests that test
+ * limits are not repeated.
  */
 export async function sendAndRetry(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
@@ -115,7 +116,8 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   const release = isUnpaced ? () => {} : await shared.pacer.acquire(key);
   try {
     const exchange = await openAndRecord(shared, key, call).finished;
-    // `release` lets the next request of the key start, which would need the same slot.
+    // Waits until the server has freed a slot. Only then, `release` starts the key's next request, which needs that
+    // slot.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -130,7 +132,7 @@ export function openAndRecord(shared: SharedClientState, key: TargetKey, call: C
   return { ...pending, finished };
 }
 
-/** Sends a request without pacing, and records only its rate-limit sample. */
+/** Sends a request without pacing. Records only its times, its status and its rate-limit headers. */
 export async function takeSample(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Sample> {
   const pending = shared.transport.openFast(admit(shared, key, call));
   return (await finishAndRecord(shared, key, call, pending, "sample")).sample;

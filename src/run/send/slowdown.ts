@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** Medians of this many first and latest response times of a path are compared. */
+/** For each path, the median of this many first response times is compared with the median of as many latest ones. */
 const comparedResponses = 3;
 /** The target is slow if the latest responses take this many times as long as the first, and at least `minSlowMs`. */
 const slowdownFactor = 8;
@@ -40,13 +40,13 @@ export function createSlowdownDetector() {
     observe,
     /** Whether the target is slow according to its latest responses. */
     isSlow: (): boolean => isSlow,
-    /** Counts a request that got no response in time, even when it was sent again. */
+    /** Counts a request that got no response in time, even after its retries. */
     countUnanswered: (): void => {
       unanswered += 1;
     },
     /**
-     * Says how slow the target became and how many requests got no response; `null` if all got one, or it never was
-     * slow.
+     * Says how slow the target became and how many requests got no response. Returns `null` if every request got one,
+     * or if the target never became slow.
      */
     describeUnanswered: (): string | null =>
       figures === null || unanswered === 0

@@ -9,7 +9,9 @@ export interface TimeoutPolicy {
   readonly observe: (exchange: Exchange) => void;
   /** Returns the deadlines of the next request, shorter after a timeout of its endpoint. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /** Returns how long a stream may stay open after its last event. `isKnown`: an earlier stream stayed open, too. */
+  /**
+   * Returns how long a stream may stay open after its last event. `isKnown`: the target has left a stream open before.
+   */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
   /** Returns why the run must stop, with numbers. `null` if it may go on. */
   readonly reasonToStop: () => string | null;
@@ -20,8 +22,8 @@ const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 1
 /** Shortest deadlines of an endpoint that has timed out. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
 /**
- * After a timeout, the deadline of an endpoint is this factor times its longest response time so far, but not below the
- * minimum.
+ * After a timeout, the deadline of an endpoint is this factor times its longest response time so far. It is at least
+ * `minDeadlinesAfterTimeout`.
  */
 const slowEndpointFactor = 3;
 
@@ -35,12 +37,12 @@ const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
-/** Minimum deadline of a request, even if less is left of `maxTimeoutTotalMs`. */
+/** Minimum deadline of a request, however close the timeouts are to `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
 /**
- * How long a stream may stay open after its last event: `ms` for the first such streams, `knownMs` once one was left
- * open.
+ * How long a stream may stay open after its last event. `ms` applies until the target has left a stream open. After
+ * that, `knownMs` applies.
  */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
@@ -61,8 +63,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Ignores streams of later requirement sets. They must not shorten the time that SSE-28, a clause of set 1.0,
-      // gives its streams.
+      // Ignores streams of later requirement sets. Because of them, streams that SSE-28 judges would get less time to
+      // close. SSE-28 is a clause of set 1.0.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -102,7 +104,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/** Tracks timeouts. `count` is their number. `separate` and `inSequence` count overlapping timeouts as one. */
+/** Counts the timeouts of a run and adds up their time, to decide whether the run must stop. */
 function trackTimeouts(now: () => number) {
   const time = sumPeriods();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
@@ -163,7 +165,10 @@ function sumPeriods() {
   };
 }
 
-/** Limits the deadlines of the head and of a pause to the time that is left. Steady responses may take longer. */
+/**
+ * Shortens the deadline of the head, and that of a pause between chunks, to `leftMs`. The deadline of the whole
+ * exchange stays.
+ */
 function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
   const upTo = (ms: number = maxMs): number => Math.min(ms, maxMs);
@@ -187,7 +192,10 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** Returns when the target last sent something. If the harness closed the connection, this is the last event. */
+/**
+ * Returns when the last part of the response arrived. If the harness closed the connection, that is the time of the
+ * last event.
+ */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

@@ -5,15 +5,15 @@ type AgentClockKind = "unknown" | "real time" | "test clock";
 /** Real time to wait for an agent before the test clock is advanced, by the kind of clock that agents follow. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
 /**
- * If an agent responds after at least this much real time, it uses real time. The network alone may cause a shorter
- * delay.
+ * An agent that responds only after this much real time follows real time, not the test clock. A shorter delay may come
+ * from the network.
  */
 const minRealTimeMs = 900;
 const pollMs = 50;
 
 /**
- * Creates a detector of the clock that agents follow: real time, or the test clock. Often, only rate-limit windows follow
- * the test clock.
+ * Creates a detector of the clock that agents follow: real time, or the test clock. On many targets, only the
+ * rate-limit windows follow the test clock.
  *
  * @param agentsFollow whether the user states that agents follow the test clock
  * @param pause sleeps in real time, in milliseconds
@@ -47,8 +47,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The advance made this agent respond, so agents do follow the test clock. An earlier response was late for another
-    // reason, which looked like real time.
+    // The advance made this agent respond, so agents follow the test clock. An earlier response was slow for another
+    // reason, and was mistaken for an agent in real time.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

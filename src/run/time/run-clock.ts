@@ -34,14 +34,11 @@ export interface RunClock {
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, without using up the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /**
-   * Like `sleepReal`, but tests can simulate its timers. Only for waits in which nothing has to arrive from the
-   * network.
-   */
+  /** Like `sleepReal`, but tests can simulate its timers. Must not be used to wait for something from the network. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Advances the test clock by `stepMs` (default 500) until the promise settles, or by `maxMs` in total. Before each
-   * step, sleeps `restMs` of real time (default 2). Then waits for the promise.
+   * Advances the test clock in steps of `stepMs` (default 500) until the promise settles, at most by `maxMs`. Sleeps
+   * `restMs` of real time (default 2) before each step. Then waits for the promise.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /**
@@ -132,7 +129,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
 
 /** Default length of a step by which `passUntil` advances the test clock. */
 const defaultStepMs = 500;
-/** Default real time after each step, in which its effects arrive. */
+/** Default real time between two steps of `passUntil`, in which the effects of a step can arrive. */
 const defaultRestMs = 2;
 
 async function advanceUntil<T>(
@@ -154,7 +151,10 @@ async function advanceUntil<T>(
   return promise;
 }
 
-/** How far waits may exceed `maxWaitMs`: two windows of a minute should fit into two minutes in spite of rounding. */
+/**
+ * How far the waits of a run may exceed `maxWaitMs`. A wait for a one-minute window takes slightly more than a minute,
+ * but two of them should fit into two minutes.
+ */
 const budgetToleranceMs = 2000;
 
 /** Counts the run's waiting time, in milliseconds of real time. Waits that overlap count once. */

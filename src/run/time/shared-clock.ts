@@ -19,7 +19,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // Lets probes run first that have just started, or whose wait has just ended: they may begin to wait, too.
+    // First lets probes run that have just started or ended a wait. They may begin another wait.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -36,7 +36,7 @@ export function shareClock(time: RunClock) {
       wait.leftMs -= ms;
       if (wait.leftMs <= 0) wait.done.resolve();
     }
-    // A probe may have left while the clock advanced, so that all others now wait.
+    // Checks again: a probe may have ended during the advance, so that all remaining probes now wait.
     void advanceIfAllWait();
   };
 
@@ -56,7 +56,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The clock that the probe must use. Its waits may end up to a second late. */
+      /** The clock that the probe must use. A wait may take up to a second longer than asked for. */
       time: { ...time, passTime },
       /** Removes the probe, so that other probes no longer wait for it before the clock advances. */
       leave: (): void => {

@@ -6,7 +6,10 @@ export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Returns why a run ended early, as part of a sentence, with `figures` if it took longer than `maxTimeMs`. */
+/**
+ * Returns why a run ended early, as part of a sentence. If the run took longer than `maxTimeMs`, the text ends with
+ * `figures`.
+ */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`

@@ -25,7 +25,7 @@ export type ForwardedEnd =
 /** A request of a client and the upstream's response, as plain data for another thread. */
 export interface ForwardedExchange {
   readonly method: string;
-  /** The URL at the upstream. */
+  /** URL to which the forwarder sent the request. */
   readonly url: string;
   /** The header names and values, alternating, as the client sent them. */
   readonly requestHeaders: readonly string[];

@@ -38,9 +38,10 @@ export interface Forwarder {
 }
 
 /**
- * Starts a reverse proxy, which passes everything on at once, except headers of its own connections.
+ * Starts a reverse proxy, which passes everything on at once. It leaves out only headers that concern a single
+ * connection.
  *
- * @throws {Error} Node's own, with its `code`, if it cannot listen
+ * @throws {Error} the error of Node, with its `code`, if it cannot listen
  */
 export async function startForwarder(options: ForwarderOptions): Promise<Forwarder> {
   const { network = plainNetwork, host, port, upstream } = options;

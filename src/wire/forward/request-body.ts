@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 
-/** Headers for one connection, which a proxy must not pass on, except trailers (RFC 9110, 7.6.1). */
+/**
+ * Headers that concern only one connection, so a proxy must not pass them on (RFC 9110, 7.6.1). `trailer` is not
+ * listed, because the forwarder passes trailers on.
+ */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -30,7 +33,7 @@ export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly st
 
 const usualOptions = new Set(["keep-alive", "close", "upgrade", "te", ""]);
 
-/** Returns the header names that `Connection` lists, in lower case, other than the usual options. */
+/** Returns the header names that `Connection` lists, in lower case. Leaves out usual options such as `close`. */
 function namedByConnection(raw: readonly string[]): string[] {
   const named: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2)
@@ -46,8 +49,8 @@ function namedByConnection(raw: readonly string[]): string[] {
 export type OutgoingBody = Buffer | PassThrough | null;
 
 /**
- * Reads the body of a request. Passes a body that arrives together with the head as a buffer, as most do, and any other
- * body as a stream.
+ * Reads the body of a request. A body that arrives together with the head, as most do, becomes a buffer. Any other body
+ * becomes a stream.
  *
  * @param onReady called once, in the next turn of the event loop at the latest
  */

@@ -95,7 +95,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     platform: "node",
     plugins: [catalogueAsData, jsonAsStrings, cachedWidths, withoutDebugText],
     onLog: (level, log, pass) => {
-      // These warnings are about parts of a library that this project does not use.
+      // Ignores warnings about `eval` in packages: this project does not use those parts of them.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
       if (level === "warn") throw new Error(log.message);
       pass(level, log);

@@ -65,7 +65,7 @@ function wholeOutput(output) {
   return output;
 }
 
-/** Test files of which a quick run tries only a sample of their cases. */
+/** Test files with many cases, of which a quick run tries only a sample. */
 const sampledTestFiles = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",
@@ -148,8 +148,8 @@ async function firstLoad() {
 }
 
 /**
- * Prepares something that some tests need. If the preparation fails, prints one line, and these tests are skipped. In
- * CI, the check then fails.
+ * Returns a step that prepares something which some tests need. If that fails, the step prints why these tests are
+ * skipped. In CI, it fails.
  */
 function preparationOf(prepare, what) {
   return async () => {

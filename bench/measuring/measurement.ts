@@ -53,7 +53,7 @@ export function childrenCpuMs(): number {
   return ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1000;
 }
 
-/** How long to wait at most until Linux counts the CPU time of a stopped process. */
+/** Maximum wait, in milliseconds, until Linux counts the CPU time of a process that has ended. */
 const maxExitMs = 5000;
 
 /** Waits until at least one child process has ended, and returns the CPU time of ended child processes. */

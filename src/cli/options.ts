@@ -52,7 +52,7 @@ export type FlagsOf<Table extends OptionTable> = {
     | undefined;
 };
 
-/** Adds the options of tables to a command, in the order of their rows. */
+/** Adds options to a command, in the order of the given tables. */
 export function withOptions(command: Command, ...tables: readonly OptionTable[]): Command {
   for (const [flags, row] of tables.flatMap((table) => Object.entries(table))) {
     const { help, parse, isRequired = false, default: fallback } = typeof row === "string" ? { help: row } : row;

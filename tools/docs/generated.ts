@@ -69,7 +69,7 @@ export const trustPage = (): string =>
     return table === undefined ? whole : `${start}\n${table()}\n${end}`;
   });
 
-/** The files that `npm run docs` writes, by path: the functions that make their text. */
+/** The files that `npm run docs` writes, by path, each with the function that makes its text. */
 export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/architecture.md", architecturePage],
   ["docs/clauses.md", clausesPage],

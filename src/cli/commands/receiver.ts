@@ -180,7 +180,10 @@ function eventsNamed(name: string): readonly WebhookEvent[] {
   );
 }
 
-/** Headers that the harness sets in each delivery, in lower case. A user's value would break the signature. */
+/**
+ * Headers that the harness sets in each delivery, in lower case. `--header` must not replace them: that would break the
+ * signature.
+ */
 const ownHeaders: readonly string[] = [
   "connection",
   "content-length",

@@ -12,7 +12,9 @@ const scripts: Readonly<Record<Shell, Render>> = { bash: bashScript, zsh: zshScr
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const quotedForFish = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
-/** Lines of a function that sets `kind` to what completes the value of the flag `$2` of the command `$1`. */
+/**
+ * Returns lines of a shell function. For the flag `$2` of the command `$1`, it sets `kind` to the kind of its values.
+ */
 function valueFunction(commands: readonly CommandWords[]): string[] {
   const takesValue = ({ value }: FlagWords): boolean => value !== "none";
   const cases = commands.flatMap(({ path, flags }) =>

@@ -20,7 +20,7 @@ import { compareLoad } from "./load-metrics.ts";
 import { findRegressions } from "./find-regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
-/** Compares two reports, both of runs or both of load. Notes say what to know before reading the comparison. */
+/** Compares two reports, both of runs or both of load. The result has notes on what limits the comparison. */
 export function compareReports(
   { report: older }: Pick<ReportDocument, "report">,
   { report: newer }: Pick<ReportDocument, "report">,
@@ -129,7 +129,10 @@ function targetNotes(older: Report, newer: Report): string[] {
 
 const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
-/** Returns a note with the later report's verdict by the earlier set, if the two reports were judged by different requirement sets. */
+/**
+ * If the two reports were judged by different requirement sets, returns a note with the later report's verdict by the
+ * earlier set.
+ */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
   if (was === is) return [];

@@ -210,7 +210,7 @@ export function formatComparedReport({ target, started, verdict, suite, kind }: 
   return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;
 }
 
-/** Formats what one of the compared runs covered. Empty if it counted nothing. */
+/** Formats the coverage of one of the compared runs. Empty if its report has none. */
 export const formatCovered = ({ coverage }: ComparedSide): string => {
   const shares = formatShares(coverage);
   return shares === "" ? "" : `covered ${shares}`;

@@ -29,7 +29,10 @@ const renderProse = (text: string): string =>
 /** Adds an invisible word joiner after each `@` and `#`, so that GitHub makes no mention and no link to an issue. */
 const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
-/** Escapes every character that Markdown or HTML could take for markup. Full stops and colons only where they may be part of a URL. */
+/**
+ * Escapes every character that Markdown or HTML could take for markup. Escapes full stops and colons only where they
+ * may be part of a URL.
+ */
 const escapeMarkup = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 

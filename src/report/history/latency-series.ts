@@ -32,7 +32,10 @@ export interface LoadHistory {
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-/** Returns the runs of each load trial, first and second ones, by scenario, tier and engine. Nights are sorted oldest first. */
+/**
+ * Returns the runs of each load trial, by scenario, tier and engine. Includes second runs. Nights are sorted oldest
+ * first.
+ */
 export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
   const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {

@@ -23,7 +23,8 @@ export interface PairsOfNights {
 }
 
 /**
- * Counts the pairs of request properties that these nights combined in some request; `null` if no night recorded them.
+ * Computes the coverage of request pairs by the given nights; `null` if none of them recorded it.
+ *
  * @param nights oldest first
  */
 export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {

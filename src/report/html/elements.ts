@@ -39,7 +39,7 @@ export const definitionList = (
     )}
   </dl>`;
 
-/** Renders notes to read first. Nothing without notes. */
+/** Renders a list of notes; `null` without notes. */
 export const notesList = (notes: readonly string[], label: string): Html | null =>
   notes.length === 0
     ? null

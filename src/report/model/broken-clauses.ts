@@ -107,7 +107,7 @@ function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
     : [];
 }
 
-/** Returns the clauses whose checks were skipped, with a reason that names one of these broken clauses. */
+/** Returns the clauses whose checks were skipped because of a broken clause: the skip reason names it. */
 const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] =>
   clausesOf(
     skipped.filter(

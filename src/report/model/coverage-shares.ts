@@ -25,17 +25,17 @@ export const coverageSharesSchema = z.object({
 /** Must clauses, pairs of request properties and rate limits that a run covered. */
 export type CoverageShares = DeepReadonly<z.infer<typeof coverageSharesSchema>>;
 
-/** The parts of a report or of a statement that say what its run covered. */
+/** The parts of a report or of a statement that tell its coverage. */
 interface CoverageSource extends Pick<Report, "limits"> {
   readonly profiles?: readonly Pick<ProfileResult, "verdict" | "musts" | "exercised">[] | undefined;
   readonly pairs?: { readonly covered: number; readonly reachable: number } | undefined;
 }
 
-/** Adds up what the run of a report covered. */
+/** Returns the coverage of a report: must clauses, pairs of request properties and rate limits. */
 export const reportShares = (report: Report): CoverageShares =>
   coverageShares({ ...report, profiles: profileResultsOf(report) });
 
-/** Adds up what a run covered. Profiles that are not offered or not selected are left out. */
+/** Computes the coverage of a run. Leaves out profiles that are not offered or not selected. */
 export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSource): CoverageShares {
   const judged = profiles.filter(({ verdict }) => verdict !== "not offered" && verdict !== "not selected");
   const exercised = sumOf(judged.map((each) => each.exercised));
@@ -47,8 +47,8 @@ export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSo
 }
 
 /**
- * Formats what a run covered as `must clauses 98 % (210 of 213), pairs of properties 100 % (2,355 of 2,355), rate limits: 8 kept`.
- * Empty if the run counted nothing.
+ * Formats coverage as `must clauses 98 % (210 of 213), pairs of properties 100 % (2,355 of 2,355), rate limits: 8
+ * kept`. Empty without coverage.
  */
 export const formatShares = ({ musts, pairs, limits }: CoverageShares): string =>
   [

@@ -236,7 +236,10 @@ function requirementFacts(rows: readonly CoverageRow[]): LabelledValue[] {
 type FindingCoverage = NonNullable<ReportFinding["seen"]>;
 const maxNamedCells = 8;
 
-/** Formats how much a check examined, broken kinds first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
+/**
+ * Formats how many messages a check examined. Kinds with breaches come first: `41 checked, 3 broken: list 200 (3 of
+ * 12), invoke 200 (29)`.
+ */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
   const named = (those: FindingCoverage["cells"]): string =>
     joinFirst(

@@ -21,7 +21,7 @@ export interface FindingId {
   readonly instance?: string | null | undefined;
 }
 
-/** Returns a key of a finding. Few reports have two findings with the same key. */
+/** Returns a key made of check and instance. Few reports have two findings with the same key. */
 export const findingKey = ({ check, instance }: FindingId): string => JSON.stringify([check, instance ?? null]);
 
 /** Formats a finding as `SSE-5/name`, or as `SSE-5/name (pro)` if its check has several instances. */

@@ -156,7 +156,7 @@ export function loadRunFacts(run: LoadRun): LabelledValue[] {
 
 const maxAgents = 8;
 
-/** The table of streaming quality, by agent. */
+/** Builds the table of streaming quality, by agent. */
 export function streamingSection({ streaming = [] }: Pick<Report, "streaming">): Section {
   return {
     name: "streaming",

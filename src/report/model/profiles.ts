@@ -62,7 +62,7 @@ function findingForProfile(profile: Profile, finding: ReportFinding): ReportFind
 export const profilesLeftOut = (report: ProfileInput, why: "not offered" | "not selected"): readonly Profile[] =>
   hasProfiles(report) ? profileNames.filter((profile) => whyProfileLeftOut(profile, report) === why) : [];
 
-/** The table of profiles: the verdict for each, and how many of its must clauses the run exercised. */
+/** Builds the table of profiles: the verdict for each, and how many of its must clauses the run exercised. */
 export function profilesSection(report: Report): Section {
   const results = profileResultsOf(report);
   return {

@@ -302,7 +302,7 @@ export const reportSchema = z
     streaming: streamingSchema.exactOptional(),
     created: z
       .array(createdSchema)
-      // Default for reports of earlier versions, whose runs left nothing on a target.
+      // Reports of older versions lack this list: their runs left nothing on a target.
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
@@ -332,7 +332,7 @@ export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 /** The verdict of a report for one profile. */
 export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
-/** Names of the facts that a caller of a run states for its report. Every use case passes them on as they are. */
+/** Names of the facts that the caller of a run states for its report. */
 const statedFactNames = ["selection", "trouble"] as const satisfies readonly (keyof Report)[];
 
 /** Facts that a caller of a run states for its report. */

@@ -117,7 +117,7 @@ export interface Text {
 
 export type TextPart = OwnPart | OutsidePart;
 
-/** A part with words of the harness or of the interface document. Backticks mark code. */
+/** A part of a text with words of the harness or of the interface document. Backticks mark code. */
 interface OwnPart {
   readonly kind: "own";
   readonly words: string;

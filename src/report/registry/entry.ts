@@ -7,7 +7,7 @@ export interface RegistryEntry {
   readonly folder: string;
   /** Name of the statement's file without `.json`, which distinguishes the statements of a folder. */
   readonly version: string;
-  /** Name of the vendor in his list of keys; without a list, that of his folder. */
+  /** Name of the vendor in its key list; without a list, the name of its folder. */
   readonly vendor: string;
   readonly statement: Statement;
   /** `null`: nobody signed the statement. */

@@ -112,7 +112,7 @@ const whatOf = ({ statement: { kind, party = "server", target } }: RegistryEntry
 function verdictCell(entry: RegistryEntry, now: Date): Html {
   const { verdict } = entry.statement;
   const reasons = reasonsNotCurrent(entry, now);
-  // The columns of the profiles show the must clauses.
+  // Leaves out the must clauses, which the columns of the profiles show.
   const covered = formatShares({ ...coverageShares(entry.statement), musts: null });
   const isOver = !isCurrent(entry, now);
   const mark = html`<span class="badge${isOver ? "" : ` ${verdictTexts[verdict].tone}`}"

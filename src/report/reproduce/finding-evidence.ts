@@ -139,8 +139,9 @@ const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] 
 const maxRepeatedRequests = 2;
 
 /**
- * Returns commands that create the webhook and repeat the first two requests that the finding names. If the signature was wrong, one more
- * computes the right one.
+ * Returns commands that create the webhook and repeat the first two requests that the finding names. If the signature
+ * was wrong, one more command computes the right signature.
+ *
  * @param named exchanges that the finding names
  */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {

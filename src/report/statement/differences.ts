@@ -108,7 +108,10 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 /** Differences between a report and a new judgement of its evidence. */
 export interface JudgementDifferences {
   readonly differences: readonly string[];
-  /** Findings that only the new judgement has, such as `SSE-10 (note)`. No verdict depends on them, so they do not count. */
+  /**
+   * Findings that only the new judgement has, such as `SSE-10 (note)`. No verdict depends on them, so they are not
+   * counted as differences.
+   */
   readonly leftOut: readonly string[];
 }
 

@@ -12,7 +12,7 @@ import type { Statement, StatementException } from "./statement-schema.ts";
  * Renders a statement as one HTML page for people, without scripts.
  *
  * @param signature `null` if the statement is unsigned
- * @param standing reasons why the statement no longer counts
+ * @param standing reasons why readers should no longer rely on the statement
  */
 export function renderStatementPage(
   statement: Statement,

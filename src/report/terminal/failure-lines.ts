@@ -80,7 +80,10 @@ export const evidenceLines = (
 
 const maxWitnessLines = 8;
 
-/** Lines of the witness: the smallest part of a load that proves the failure, without the middle of a long one. */
+/**
+ * Formats the witness of a finding: the smallest part of a load that proves the failure. Leaves out the middle of a
+ * long witness.
+ */
 function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
   if (witness.length === 0) return [];
   const isLong = witness.length > maxWitnessLines;

@@ -188,7 +188,8 @@ const borderCharacters = { ...Object.fromEntries(borderNames.map((name) => [name
 /** Formats a table without borders as lines, the heading first. No line ends with a space. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
-    // Pads the heading of a column of fixed width. The library would otherwise make the column as narrow as its longest cell.
+    // Pads the heading of a column of fixed width. cli-table3 would otherwise make the column as narrow as its longest
+    // cell.
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padToWidth(head, width.columns), width),
     ),
@@ -203,7 +204,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     .map((line) => line.trimEnd());
 }
 
-/** Cuts or wraps a cell to the width of its column. The library's own cut could split a surrogate pair. */
+/** Cuts or wraps a cell to the width of its column. cli-table3 might split a surrogate pair. */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
   if (width.kind === "wrapped") return wrapBroken(text, width.columns).join("\n");

@@ -16,7 +16,9 @@ export interface Latency {
 
 export interface LatencyRow {
   readonly name: string;
-  /** Latency by vendor; `null` if the vendor had no such request, or was not judged. */
+  /**
+   * Latency of each vendor; `null` if no request of the vendor's run has this latency, or the vendor was not judged.
+   */
   readonly cells: readonly (Latency | null)[];
 }
 

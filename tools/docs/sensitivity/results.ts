@@ -2,8 +2,8 @@ import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
 /**
- * The smallest number of admitted requests that a run detects as too many, by tier and situation. A test computes these
- * numbers again.
+ * The smallest number of admitted requests that a run detects as too many, by tier and situation. A test checks these
+ * numbers.
  */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;

@@ -44,7 +44,10 @@ export interface SimulatedEvidence {
   readonly reviewed: unknown;
 }
 
-/** Runs a limits probe against the simulated deployment, without real waiting, then the review. */
+/**
+ * Runs a limits probe against the simulated deployment, and then the probe that reviews all requests. No wait takes
+ * real time.
+ */
 export async function simulateProbe(target: SimulatedTarget, probe: Probe, review: Probe): Promise<SimulatedEvidence> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
   if (review.per === "tier") throw new Error(`the probe "${review.name}" is of a tier`);
@@ -104,8 +107,8 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 const invokePath = "/agents/echo/invoke";
 
 /**
- * A read of usage without a response. With such reads, the run cannot know whether reads count, so it uses up the
- * window by invokes only.
+ * A request for usage without a response. If such requests get lost, the run cannot know whether they count, so it uses
+ * up the window by invokes only.
  */
 const lostUsageRead: Exchange = {
   id: "x0",

@@ -63,7 +63,10 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   });
 }
 
-/** Returns for each load trial when its last reported change began, in epoch milliseconds. Before, it had another latency. */
+/**
+ * Returns for each load trial when its last reported change began, in epoch milliseconds. Earlier nights had another
+ * latency and are not compared.
+ */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)

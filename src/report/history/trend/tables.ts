@@ -15,7 +15,7 @@ const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="no
 
 const minuteElement = (iso: string): Html => html`${dayElement(iso)} <span class="muted">${iso.slice(11, 16)}</span>`;
 
-/** A table with a row for each event, and the night on which it began. */
+/** Renders a table with a row for each event, which names the night on which it began. */
 export const eventsTable = (events: readonly TrendEvent[]): Html =>
   renderTable(
     "What changed",
@@ -37,7 +37,7 @@ const badgeTones = {
 } as const;
 const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${badgeTones[kind]}">${kind}</span>`;
 
-/** A table with a row for each open failure, and its first night. */
+/** Renders a table with a row for each open failure, which names its first night. */
 export const failuresTable = (failures: readonly OpenFailure[]): Html =>
   renderTable(
     "Broken on the last night",
@@ -54,7 +54,7 @@ export const failuresTable = (failures: readonly OpenFailure[]): Html =>
 
 const maxStripNights = 30;
 
-/** A table of the flaky checks. Each row has a strip with a mark for each of the last nights. */
+/** Renders a table of the flaky checks. Each row has a strip with a mark for each of the last nights. */
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
   renderTable(
     "Flaky checks",
@@ -93,7 +93,9 @@ const nightNumbers = ["passed", "failed", "warnings", "skipped", "requests", "lo
   (head) => [head, "number"] as const,
 );
 
-/** A table with a row for each night. `linkOf` returns the address of the night's report; `null` if there is none. */
+/**
+ * Renders a table with a row for each night. `linkOf` returns the URL of the night's report; `null` if there is none.
+ */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
   renderTable(
     "Nights",

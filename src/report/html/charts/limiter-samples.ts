@@ -68,7 +68,7 @@ const isObject = (value: unknown): value is JsonObject => typeof value === "obje
 const isTierLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Parses a saved sample; `null` if it is none, because the evidence may have been edited. */
+/** Parses a saved sample; `null` if the value is not a sample, because somebody may have edited the evidence. */
 function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
   const shown = parseRateLimitInfo(value);

@@ -2,8 +2,9 @@ import type { Scenario, ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
- * One key sends slightly more requests than its burst has, over half of its slots. A second later, another key sends
- * far more than its limit, all at once.
+ * Tests the burst on one key and the minute's limit on another. The first key uses half of its slots, and sends
+ * slightly more requests than its burst allows. A second later, the other key sends far more than its limit, all at
+ * once.
  */
 export const burst: Scenario = {
   name: "burst",

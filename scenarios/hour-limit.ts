@@ -11,9 +11,9 @@ const roundIntervalSeconds = 80;
  * Uses up the hour's limit in three passes. A pass consists of rounds, and each round sends as many requests as a
  * minute admits.
  *
- * If an hour ends during the first pass, the second lies within one hour. A pass in which an hour may have ended does
- * not prove that one request too many was admitted. The third pass starts when the whole hour's limit is available
- * again, for fixed and for rolling hours, so it certainly lies within one hour. On a busy machine, passes may overlap.
+ * Too many admitted requests prove nothing if an hour may have ended during the pass. If an hour ends during the first
+ * pass, the second pass lies within one hour. The third pass starts when the whole limit is available again, for fixed
+ * and for rolling hours. So it certainly lies within one hour. On a busy machine, passes may overlap.
  */
 export const hourLimit: Scenario = {
   name: "hour-limit",
@@ -39,8 +39,8 @@ export const hourLimit: Scenario = {
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
-    // A k6 script does not know when an hour ends, so its bounds are those of a minute. `conformance load` judges the
-    // hour.
+    // Bounds by the minute's limit only. A k6 script that a user starts directly cannot judge the hour, because it does
+    // not know when an hour ends.
     ...eachAdmitted(plan, "", { min: 0, max: plan.minute.max }),
     "later-1": { min: 1, max: plan.minute.max },
   }),
@@ -48,10 +48,7 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/**
- * Number of rounds in a pass: as many as use up the hour's limit, and one more in case a round crosses the end of a
- * minute.
- */
+/** Number of rounds in a pass: one more than the hour's limit needs, because a round may cross the end of a minute. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
 /**

@@ -2,9 +2,10 @@ import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./s
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
 /**
- * Uses up the minute's limit four times, each time when no earlier request counts any more. Two flows send slightly
- * more than the minute's number. The other two send more than the minute and the burst allow together. Wherever the
- * target's minutes end, one flow of each pair lies within a single fixed minute.
+ * Uses up the minute's limit four times. Each time begins when no earlier request counts any more.
+ *
+ * Two flows send slightly more requests than the minute allows. Two flows send more than the minute and the burst allow
+ * together. Wherever the target's minutes end, one flow of each pair lies within a single fixed minute.
  */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
@@ -40,8 +41,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Keeps the clock slow enough for a busy machine to send a minute's requests one by one. Without a published burst,
-  // no exact verdict is possible anyway, so the clock may run faster.
+  // Keeps the clock slow enough for a busy machine to send a minute's requests one by one. The clock is faster on a
+  // tier without a published burst, because no exact verdict is possible there.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -51,9 +52,10 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Starts of the two flows of each pair, in seconds. They differ by half a minute, modulo a minute.
- * At each start the whole limit is available again, even for a limiter that also counts part of the previous minute.
- * Exhausting flows come last: if refusals count, a token bucket needs minutes to refill.
+ * Starts of the two flows of each pair, in seconds. The second value is half a minute later than the first, modulo a
+ * minute.
+ * At each start, the whole limit is available again, even for a limiter that also counts part of the previous minute.
+ * The exhausting flows come last: if a server counts refused requests, its token bucket needs minutes to refill.
  */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
@@ -61,8 +63,8 @@ const exhaustSeconds = [236, 326] as const;
 type FlowNames = readonly [many: string, few: string];
 
 /**
- * Sends requests one by one until the limit must be used up, and a few more later, because a bucket refills. These are
- * few, because refusals may count.
+ * Sends requests one by one until the minute's limit and the burst are both used up. Sends a few more later, when a
+ * token bucket has refilled a little. They are few, because a server may count refused requests against the limit.
  */
 function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });

@@ -12,18 +12,15 @@ export interface ScenarioLimits {
   readonly tokensPerMonth: number | null;
 }
 
-/**
- * A choice of tiers, by a property or by name. src/load/scenarios.ts finds the tiers with the property. The tier with
- * agreed limits is `enterprise`.
- */
+/** A choice of tiers: by name, or by a property. src/load/scenarios.ts finds the tiers with the property. */
 export type ScenarioTiers =
   | "all"
   | "published"
-  /** The tiers with a published burst, and the tier whose limits the parties have agreed. */
+  /** The tiers with a published burst, and `enterprise`, whose limits the parties have agreed. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-/** A requirement of a scenario, in addition to a key and an agent that answers. */
+/** Something that a scenario needs, apart from a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
@@ -43,8 +40,8 @@ export interface Scenario {
   /** Ids of the clauses by which the evidence is judged. */
   readonly claims: readonly string[];
   /**
-   * The requirement set since which the scenario's findings count, as in src/spec/requirements.ts. Default: that of
-   * each clause.
+   * The requirement set in which the scenario's findings first count, as in src/spec/requirements.ts. Default: the set
+   * of each clause.
    */
   readonly since?: "1.0" | "1.1" | "1.2";
   /** Tiers on which the scenario runs, one after the other, with fresh keys if the target can create some. */
@@ -114,13 +111,15 @@ export type TrafficShape =
   /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
   /**
-   * In each round, sends requests one by one until one is refused. Sends one more when `retry_after` and another second
-   * (because servers round) plus 100 ms of real time have passed. Every second round also retries early: see {@link
+   * In each round, sends requests one by one until one is refused, and retries after `retry_after`. The retry waits one
+   * more second, because servers round, and 100 ms of real time. Every second round also retries early: see {@link
    * earlyRetrySeconds}.
    */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/** Converts the times of a flow from the target's clock, which runs `speed` times as fast, to the client's. */
+/**
+ * Converts the times of a flow from the target's clock to the client's. The target's clock runs `speed` times as fast.
+ */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -145,8 +144,8 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
 }
 
 /**
- * Minimum `retry_after`, in seconds, for early retries: with a shorter one, rounding could explain why an early retry
- * is admitted. `minEarlySeconds` in src/load/judge must have the same value.
+ * Minimum `retry_after` for early retries, in seconds. If it is shorter, a server that rounds may admit an early retry
+ * without a fault. `minEarlySeconds` in src/load/judge must have the same value.
  */
 const minEarlySeconds = 4;
 /**
@@ -156,9 +155,9 @@ const minEarlySeconds = 4;
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * Returns when an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted
- * from 0) do. The refusal of an early retry may postpone the admission, which would hide a `retry_after` that is too
- * short.
+ * Returns when a flow of the shape `after refusal` retries early, in seconds after the refusal.
+ * Even rounds, counted from 0, have no early retry: its refusal may postpone the admission, and so hide a `retry_after`
+ * that is too short.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
@@ -166,8 +165,8 @@ export function earlyRetrySeconds(retryAfterSeconds: number, round: number): rea
 }
 
 /**
- * Returns when an "after refusal" flow retries late, in seconds after the refusal. A second is added to `retry_after`,
- * because a server may round down.
+ * Returns when a flow of the shape `after refusal` retries late, in seconds after the refusal. Adds a second to
+ * `retry_after`, because a server may round down.
  */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
@@ -183,7 +182,10 @@ export interface AdmittedBounds {
   readonly max: number;
 }
 
-/** Bounds of the admitted requests of each flow, by name. For a flow that is absent, any number is right. */
+/**
+ * Bounds for the number of admitted requests of each flow, by the flow's name. A flow without an entry may have any
+ * number.
+ */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
 /** Facts from which a scenario computes its {@link AdmittedByFlow}. */
@@ -192,7 +194,8 @@ export interface AdmissionPlan {
   readonly flows: readonly Flow[];
   /**
    * How many requests of a fresh key a minute admits. The document does not say whether the burst is part of the
-   * minute's limit or comes on top. By default it is part of it; with `-e BURST_ADDS=true` it comes on top.
+   * minute's limit or is added to it. By default, the burst is part of the limit. With `-e BURST_ADDS=true`, it is
+   * added.
    */
   readonly minute: AdmittedBounds;
 }
@@ -204,7 +207,7 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Returns, for each flow whose name starts with `prefix`, bounds that demand that all its requests are admitted. */
+/** Returns bounds for each flow whose name starts with `prefix`: all requests of the flow must be admitted. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 
@@ -219,8 +222,8 @@ function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
 }
 
 /**
- * Returns bounds that demand that all requests of a flow are admitted. If their number is unknown, at least one must
- * be.
+ * Returns the bounds of a flow whose requests must all be admitted. If their number is unknown, at least one must be
+ * admitted.
  */
 function boundsOfWholeFlow(flow: Flow): AdmittedBounds {
   const requests = requestCount(flow);

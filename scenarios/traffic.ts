@@ -32,5 +32,5 @@ export const repeatEvery = (everySeconds: number, count: number, one: Flow): rea
     afterSeconds: one.afterSeconds + round * everySeconds,
   }));
 
-/** Speed of a scenario during which the embedded server keeps real time. */
+/** Speed of a scenario in which the embedded server's clock runs in real time. */
 export const realTime = (): number => 1;

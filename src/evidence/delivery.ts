@@ -52,7 +52,10 @@ export const deliverySchema = z
 /** How the receiver replied to a delivery. Its times have the same meaning as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
-/** A webhook delivery that the receiver got. `clockAtMostMs` is `clockMs` plus the advance that was still under way. */
+/**
+ * A webhook delivery that the receiver got. `clockMs` is how far the target's clock had been advanced by then.
+ * `clockAtMostMs` includes an advance that was still under way.
+ */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 /** Returns the values of all headers with this name, in order. Ignores letter case. */

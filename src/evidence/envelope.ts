@@ -17,7 +17,10 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns `data.result` or `data` of a success envelope; any other body, or a list in `data`, unchanged. */
+/**
+ * Returns the content of a success envelope: `data.result` or `data`. Returns the body itself if it is no success
+ * envelope, or if `data` is a list.
+ */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

@@ -82,7 +82,7 @@ export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): Evi
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // A cast, because these types differ from the file's only in `readonly`.
+    // The cast removes `readonly`. Apart from that, the types of the recorded and the written objects are equal.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -111,7 +111,10 @@ function pack(value: unknown, known: StoredById): unknown {
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
-/** Adds an object if its id is free. Returns whether the file now has an equal object with this id. */
+/**
+ * Stores an object under its id, if the id is free. Returns `false` if the file has a different object with the same
+ * id.
+ */
 function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -158,7 +161,10 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object has a name that the file uses for references. Such an object is written as `{"$literal": …}`. */
+/**
+ * Whether an object has a property name by which the file marks references. Such an object is written as `{"$literal":
+ * …}`.
+ */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -173,7 +179,10 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
   return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
-/** Maps the values of an object. Returns the same object if none changes, as for thousands of rate-limit samples. */
+/**
+ * Maps the values of an object. Returns the same object if no value changes. That saves copies of thousands of
+ * rate-limit samples.
+ */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
   for (const key of Object.keys(object)) {

@@ -92,7 +92,10 @@ export const exchangeSchema = z
 /** A header as it was sent, with the sender's letter case in its name. */
 export type Header = readonly [name: string, value: string];
 
-/** A recorded body, complete up to 256 KiB; of a longer one 16 KiB of both ends. `bytes` counts it decompressed. */
+/**
+ * A recorded body, complete up to 256 KiB. Of a longer body, only the first and the last 16 KiB are kept. `bytes` is
+ * the length after decompression.
+ */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 

@@ -5,7 +5,7 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-/** Schema of a rate-limit header's value. A header that an older file does not have is `null`. */
+/** Schema of a rate-limit header's value. Defaults to `null`, because older evidence files lack some headers. */
 const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
 
 function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {

@@ -16,10 +16,12 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor. It replaces eight or more consecutive characters of a secret in any letter case, escaped,
- * reversed, or encoded in hexadecimal or base64, in linear time.
+ * Creates a redactor, which removes secrets from texts and data in linear time.
  *
- * @param isHarnessText tells whether every report contains these eight characters anyway
+ * It finds any eight consecutive characters of a secret, in any letter case. It also finds them escaped, reversed, or
+ * encoded in hexadecimal or base64.
+ *
+ * @param isHarnessText whether eight characters occur in every report anyway, so that they reveal nothing
  */
 export function redactorFor(
   secrets: readonly Secret[],
@@ -46,7 +48,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 /**
  * Creates a function that redacts plain JSON data.
  *
- * @param redactsNumbers whether to redact numbers, too: some secret contains at least eight digits in a row
+ * @param redactsNumbers whether to redact numbers, too: necessary if a secret contains at least eight digits in a row
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();

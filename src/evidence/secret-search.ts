@@ -81,8 +81,8 @@ interface GramPlace {
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
-   * How many characters the search may skip after a block of three, by the hash of the block: no gram can end within
-   * them.
+   * How many characters the search may skip after a block of three characters, by the hash of the block. No gram can
+   * end among the skipped characters.
    */
   readonly skips: Uint8Array;
 }

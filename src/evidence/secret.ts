@@ -15,7 +15,10 @@ export const partMark = ", in part or changed";
 /** The prefix of every secret that the harness generates. By itself it is no leak. */
 export const generatedSecretPrefix = "conformance-";
 
-/** Generates a webhook secret without eight digits in a row, so that no number counts as a part of it. */
+/**
+ * Generates a webhook secret without eight digits in a row. Otherwise, redaction could take a number in a report for a
+ * part of the secret.
+ */
 export const generateSecret = (): string =>
   generatedSecretPrefix +
   crypto
@@ -30,7 +33,7 @@ export const minLeakLength = 8;
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;
-  /** Whether the form is the secret itself, and not an encoding. */
+  /** Whether `text` is the secret itself, and not an encoding of it. */
   readonly isPlain: boolean;
   /**
    * Length of {@link generatedSecretPrefix}, if the secret begins with it; otherwise 0. The prefix alone is no leak.
@@ -74,8 +77,9 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * Returns the base64 of a secret within a longer text: three forms, as the secret may begin at any byte of a group of
- * three. Leaves out the characters at both ends that depend on the text around.
+ * Returns the base64 encodings of a secret inside a longer text, in both alphabets. The encoding depends on where in a
+ * group of three bytes the secret begins. Leaves out the characters at both ends that depend on the text around the
+ * secret.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {

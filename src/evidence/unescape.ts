@@ -5,7 +5,10 @@ export interface UnescapedText {
   readonly places: Uint32Array;
 }
 
-/** Matches escapes of JSON, programming languages, URLs and HTML, and invisible characters, which are dropped. */
+/**
+ * Matches escapes of JSON, programming languages, URLs and HTML. Also matches invisible characters, which {@link
+ * unescapeOnce} drops.
+ */
 const escapePattern =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;

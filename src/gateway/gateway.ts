@@ -25,7 +25,10 @@ export interface GatewayOptions {
 /** Chooses the trouble for a request. `isOwnKey`: the request has the key that the client was given. */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
-/** An HTTP server between a client under test and the reference server. It records exchanges and makes trouble. */
+/**
+ * An HTTP server between a client under test and the reference server. Records exchanges, and can replace or change
+ * responses to test the client.
+ */
 export interface Gateway {
   /** The base URL for the client. It ends in `/v1`. */
   readonly baseUrl: string;

@@ -64,7 +64,10 @@ export function openRelay(origin: string) {
     response.end(bytes);
   };
 
-  /** Passes a request on, and its event stream back in another shape. Passes a status other than 200 back unchanged. */
+  /**
+   * Passes a request on, and returns the event stream of the response in another format. Returns a response without
+   * status 200 unchanged.
+   */
   const reshape = async (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers));
@@ -141,7 +144,7 @@ export interface OutgoingResponse {
   readonly reset: () => void;
   /** Aborts when the client disconnects, or the response has ended. */
   readonly closed: AbortSignal;
-  /** Returns the response so far, and when the client disconnected before its end; `null` if it did not. */
+  /** Returns the response so far. `leftMs` is when the client disconnected before the end; `null` if it did not. */
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 

@@ -32,24 +32,30 @@ export interface TroublePlanOptions {
 /** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
   /**
-   * Must be called before each run of the client. Returns the stage of the run; `null` if no trouble is left that fits
-   * any request.
+   * Must be called before each run of the client. Returns whether the run gets legal or failing responses. Returns
+   * `null` if no more trouble can be made.
    */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
 
-/** One item of the plan: which requests it fits, and the troubles that such a request and its repeats get, in order. */
+/**
+ * One trouble of the plan, and the requests that it fits. `steps` returns the responses to such a request and its
+ * repeats, in order.
+ */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** Time after which the remaining steps are dropped, in milliseconds. Default: no limit. */
+  /**
+   * Time in milliseconds after which a request gets normal responses, even if some of its `steps` are left. Default: no
+   * limit.
+   */
   readonly lastsMs?: number;
   /**
-   * Whether the item applies to every request of the run that it fits, such as shorter pages of every list. Default: to
-   * one request only.
+   * Whether every fitting request of a run gets the trouble, such as shorter pages for each list request. By default,
+   * only one request gets it.
    */
   readonly isOfWholeRun?: true;
 }
@@ -64,7 +70,8 @@ const outageAttempts = 20;
 const outageMs = 20_000;
 
 /**
- * Returns an item that fails a request three times: first with the named status, then with the other chosen statuses.
+ * Returns a plan item that makes one request fail three times: first with the status `name`, then with the other chosen
+ * statuses.
  */
 function repeatedFailure(
   name: "500" | "502" | "503",
@@ -104,7 +111,8 @@ const smallPages: TroubleItem = {
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
 /**
- * Limits `fits` to GET requests if the client has sent at least `min` of them: many clients retry only GET requests.
+ * Returns a condition that accepts only the GET requests that `fits` accepts, because many clients retry only those.
+ * Returns `fits` itself if the client sent fewer than `min` different ones.
  */
 function preferGet(
   known: readonly SentRequest[],
@@ -153,7 +161,7 @@ function troubleItems(
   return items.filter(({ name }) => names.includes(name));
 }
 
-/** An item of the plan that one request, with its repeats, goes through. `made`: how many of its steps were used. */
+/** The trouble for one request and its repeats. `made` is the number of responses so far. */
 interface OngoingTrouble {
   readonly steps: readonly Trouble[];
   readonly untilMs: number;
@@ -187,8 +195,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // A request that the client sends once gets an item rather than one that it sends several times: the harness could
-    // not tell a repetition of the latter from a retry.
+    // Keeps an item for requests that the client sends only once, if any of them fits. With other requests, the harness
+    // could not tell a repetition from a retry.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

@@ -2,7 +2,10 @@ import type { Header } from "../evidence/exchange.ts";
 import { isObject } from "../base/json.ts";
 import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
 
-/** Every trouble that the harness can make, with a description. The option `--trouble` takes these names. */
+/**
+ * Every kind of trouble, with a description. Trouble is an error or an unusual response that the harness makes to test
+ * a client. The option `--trouble` takes these names.
+ */
 export const troubleNames = {
   "429": "a 429 with `retry_after`, in both forms of the error body",
   "500": "a request that fails three times, first with a 500",
@@ -157,7 +160,7 @@ export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
 
 const optionalFields = ["usage", "metadata", "version", "uptime", "last_request"] as const;
 
-/** Legal changes of a JSON response by the name of their trouble. */
+/** Functions that change the data of a JSON response in legal ways. */
 export const jsonEdits = {
   "unknown-fields": (value: unknown): unknown => (isObject(value) ? { ...unknownField, ...value } : value),
   "null-fields": (value: unknown): unknown =>

@@ -12,7 +12,7 @@ export interface EngineOptions {
   /** The tier of both keys; `null` if unknown. */
   readonly tier: TierName | null;
   readonly limits: TierLimits;
-  /** Whether no request was ever sent with these keys, so that their whole limits are left. */
+  /** Whether the keys were never used before, so that no limit is partly used up. */
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
@@ -34,7 +34,10 @@ export interface EngineOptions {
 
 /** The parts of a request that make an agent play a role, such as failing. */
 export interface RoleRequest {
-  /** Body fields that make the agent play the role. They replace fields of the same name in the request's body. */
+  /**
+   * Body fields that make an agent play a role, such as failing. They replace fields of the same name in the request's
+   * body.
+   */
   readonly body: Readonly<Record<string, unknown>>;
   /** A path below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
@@ -60,7 +63,10 @@ export interface LoadProgress {
  */
 export type Engine = (scenario: Scenario, options: EngineOptions) => Promise<LoadEvidence>;
 
-/** A failure of an engine, such as one that is not installed. The message says what the user can do instead. */
+/**
+ * A problem that keeps an engine from sending a load, such as a missing installation. The message says what the user
+ * can do instead.
+ */
 export class EngineProblem extends Error {
   override name = "EngineProblem";
 }

@@ -143,7 +143,10 @@ async function readUsage(options: EngineOptions, wire: Transport): Promise<unkno
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
 }
 
-/** Waits for the deliveries and counts them; `null` if the receiver dropped some, or the wait was stopped. */
+/**
+ * Waits for the expected deliveries and counts them. Returns `null` if the receiver dropped a delivery, or `signal`
+ * stopped the wait.
+ */
 async function waitForDeliveries(
   hook: Hook,
   evidence: LoadEvidence,

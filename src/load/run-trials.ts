@@ -116,7 +116,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /** Stops the remaining trials, for {@link TargetDied} or {@link HarnessLimit}. It also aborts `signal`. */
+  /** Aborts `signal` and stops the remaining trials, after a {@link TargetDied} or a {@link HarnessLimit}. */
   readonly stop: AbortController;
 }
 
@@ -229,7 +229,10 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
   }
 }
 
-/** Watches the target during an action. If it is unreachable at the end, waits until it is back or counts as dead. */
+/**
+ * Watches the target during an action. If the target is unreachable after the action, waits until it responds again or
+ * is considered dead.
+ */
 async function runWatched<T>(
   target: Pick<EngineTarget, "baseUrl" | "network">,
   options: StoppableOptions,

@@ -9,7 +9,7 @@ import {
 } from "../evidence/load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
 
-/** Maximum number of kept samples. A run with more requests keeps exact counts per second. */
+/** Maximum number of samples to keep. A run with more requests keeps counts per second instead. */
 export const maxKeptSamples = 150_000;
 
 type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };
@@ -123,7 +123,9 @@ function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
       known[name] += more[name];
 }
 
-/** Adds a number of judged bodies, and their mismatches by clause, to the counts of the same status. */
+/**
+ * Adds the results of judged bodies to the counts of their status: how many there were, and the mismatches by clause.
+ */
 function addBody(
   bodies: SecondCounts["bodies"],
   status: number,

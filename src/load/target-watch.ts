@@ -5,7 +5,7 @@ import type { LoadProgress } from "./engine.ts";
 import { epochMs } from "./load-sample.ts";
 import { describeOutage, type LoadOutage } from "./judge/target-loss.ts";
 
-/** Watches whether a target accepts connections, while load is sent or a pause passes. */
+/** Watches whether a target accepts connections, during a load and during the wait before it. */
 export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export interface WatchOptions {
 }
 
 const connectEveryMs = 2000;
-/** Milliseconds between two attempts while the target is unreachable. Even a quick restart is noticed. */
+/** Milliseconds between two attempts to connect to an unreachable target. Short enough to notice a quick restart. */
 const retryWhileAwayMs = 250;
 /** A target counts as dead after this many ms in which it neither accepts a connection nor responds. */
 const deadAfterMs = 8000;
@@ -152,7 +152,7 @@ export function startStallTimeout(stop: AbortSignal): StallTimeout {
 /** Value of `stopped` in the evidence if the user stopped the load. */
 export const interruptedByUser = "interrupted";
 
-/** Returns why a load was stopped, as its evidence says it; `null` if it was not. */
+/** Returns the value of `stopped` in the evidence: why the load was stopped, or `null` if it was not. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
   const { reason } = signal;

@@ -22,11 +22,14 @@ export interface TrialChoice {
   /** `first`: each scenario uses the engine that it lists first. `in turns`: the engine changes with each trial. */
   readonly engine: EngineName | "first" | "in turns";
   /**
-   * Installed engines. If a scenario can use none of them, its trial gets the engine that it lists first, and is
-   * skipped later.
+   * Installed engines. A scenario that none of them can send still gets a trial, with the engine that the scenario
+   * lists first. That trial is skipped later.
    */
   readonly engines: readonly EngineName[];
-  /** Whether the server applies a scenario's own limits, as the embedded one does on the Enterprise tier. */
+  /**
+   * Whether the server can apply the limits that a scenario demands, as the embedded server does on the Enterprise
+   * tier.
+   */
   readonly usesScenarioLimits: boolean;
 }
 
@@ -94,7 +97,7 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
   };
 }
 
-/** To compute the number of connections: each request of a `paced` flow is assumed to last this many seconds. */
+/** Assumed duration of a request in a `paced` flow, in seconds. Used to estimate the number of connections. */
 const pacedSeconds = 2;
 
 function connectionsOf({ shape }: Flow): number {

@@ -115,7 +115,7 @@ export function observeShapes({ main }: LoadFacts): JudgeResult {
 const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
 const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
 
-/** Lists the limiter shapes that are possible, or says that all are. */
+/** Formats the shapes that the limiter may have. Returns `of any shape` if no shape is excluded. */
 const formatShapes = (possible: readonly LimiterShape[], all: number): string =>
   possible.length === all ? "of any shape" : possible.join(" or ");
 

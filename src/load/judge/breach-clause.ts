@@ -41,8 +41,8 @@ const admitsTooMany = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): bo
   ) === "over";
 
 /**
- * Returns LIM-2 or LIM-4 if all refusals of the witness report the limit of the minute or of the hour; `null` if they
- * do not agree.
+ * Returns LIM-2 if all refusals of the witness report the minute's limit, and LIM-4 if all report the hour's limit.
+ * Otherwise returns `null`.
  */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);

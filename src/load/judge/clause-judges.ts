@@ -17,8 +17,10 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * Which facts about a load must be sure before a judge may say `holds`. `counts`: every planned request was sent and
- * answered. `pace`: also, the generator kept up. `each`: none, because the judge looks at single responses.
+ * Conditions that a load must meet before a judge may say `holds`.
+ * - `counts`: every planned request was sent and answered.
+ * - `pace`: the same, and the generator kept up.
+ * - `each`: nothing, because the judge looks at single responses.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
@@ -96,7 +98,10 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/** Gaps that every load observes: the report says how the target fills them. */
+/**
+ * Clauses about behaviour that the document leaves open. Every load observes this behaviour, and the report describes
+ * it.
+ */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /** Judges of requirements that are not in the document, each with the scenarios that test it. */

@@ -26,7 +26,10 @@ export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly options: AdmissionOptions;
   /** Returns whether a limiter that the document allows explains the key's history. Computed at the first call. */
   judgement(): HistoryJudgement;
-  /** Returns the shapes of all limiters that explain the history; `null` if none does. */
+  /**
+   * Returns the shapes of all limiters, such as fixed windows, that explain all decisions on the key. Returns `null` if
+   * no limiter does.
+   */
   shapes(): PossibleShapes | null;
 }
 
@@ -82,8 +85,8 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If there are refusals, `shapes` needs every limiter that explains the history. Finding them all here saves a
-    // second computation.
+    // If there are refusals, `KeyFacts.shapes` needs all limiters that explain the history, and not only the first.
+    // Finding them all here saves a second computation.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -111,7 +114,8 @@ const minReleaseMs = 50;
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server frees a slot before it can receive the client's next request, so it gets no time for that.
+    // Time that the target may take to free a slot. The embedded server needs none: it frees the slot before it can
+    // receive the client's next request.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };
@@ -121,7 +125,7 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
 const maxTokens = 500;
 
 /**
- * Whether the month's tokens may have been used up. A request admitted after the last refusal shows that they were not,
+ * Whether the key may have used up its tokens for the month. A request admitted after the last refusal rules this out,
  * because tokens do not come back during a run.
  */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {

@@ -12,7 +12,7 @@ type Result =
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
   /** The clause does not apply to this tier. */
   | { readonly kind: "inapplicable"; readonly reason: string }
-  /** `text` describes what the target does where the document is silent, or gives figures without a requirement. */
+  /** `text` describes behaviour that the document leaves open, or a measurement without a required value. */
   | { readonly kind: "observed"; readonly text: string };
 
 /** The result of a check, with its name and its clause. */

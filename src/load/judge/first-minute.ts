@@ -13,16 +13,21 @@ const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of requests that the evidence does not list: two reads of usage, or the creation of a webhook. */
+/**
+ * Maximum number of the harness's own requests that the evidence does not list: two reads of usage, or one creation of
+ * a webhook.
+ */
 const instrumentationRequests = 2;
 
 /**
  * Finds a breach of the minute's limit in the first minute of a key. Returns `null` if there is none, if the key was
- * used before, or if the headers report another window.
+ * used before, or if the headers do not describe that minute.
  *
- * Judges only if all responses report the same reset, and a refusal reports that nothing is left until then. So no
- * minute ended in between, and no bucket refilled. The number of admitted requests must then be the minute's number,
- * the burst's, or their sum. More than the sum is a breach even without a refusal.
+ * Counts the admitted requests whose headers report the same reset, and so the same minute. More than the minute and
+ * the burst allow together are always a breach. A smaller number above the minute's limit is a breach only if both
+ * conditions hold:
+ * - A refusal reports that nothing is left until the reset.
+ * - The server cannot have counted exactly as many requests as the burst has, or as the sum of both.
  */
 export function findFirstMinuteBreach(
   sent: readonly SampledRequest[],
@@ -38,8 +43,8 @@ export function findFirstMinuteBreach(
   const reset = early.find((each) => isAgentCall(each) && isAdmitted(each))?.reset ?? null;
   const isOfWindow = (each: SampledRequest): boolean =>
     each.limit === perMinute && reset !== null && Math.abs((each.reset ?? 0) - reset) <= roundingSeconds;
-  const named = early.filter((each) => isAgentCall(each) && isAdmitted(each) && isOfWindow(each));
-  const admitted = named.slice(countOfPreviousMinute(named, perMinute, time));
+  const inWindow = early.filter((each) => isAgentCall(each) && isAdmitted(each) && isOfWindow(each));
+  const admitted = inWindow.slice(countOfPreviousMinute(inWindow, perMinute, time));
   const over = (addition: string, more: readonly SampledRequest[]): LimitBreach => ({
     kind: "breach",
     breach: "too many admitted",
@@ -57,7 +62,8 @@ export function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // The server may also have counted refused requests, and requests of the harness that the evidence does not list.
+  // The server's count may be higher than the number of admitted requests. It may include refused requests, and
+  // requests of the harness that the evidence does not list.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
@@ -65,12 +71,13 @@ export function findFirstMinuteBreach(
 }
 
 /**
- * Counts the requests that the server may have counted in the previous minute: sent before it ended, answered after.
- * Subtracts those that the headers count as used in this minute.
+ * Returns how many requests the server may have counted in the previous minute, although the responses report this
+ * minute. Such requests may have been sent before the minute began. Subtracts the requests that the headers count as
+ * used in this minute.
  */
-function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
-  const firstHeadMs = named.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
-  const doubtful = named.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
+function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
+  const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
+  const doubtful = admitted.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
   const reportedUsed = doubtful.reduce((max, { remaining }) => Math.max(max, perMinute - (remaining ?? perMinute)), 0);
   return Math.max(0, doubtful.length - reportedUsed);
 }

@@ -80,7 +80,10 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
   "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
 };
 
-/** Creates a judge that applies a header rule to every response. Malformed headers break the rule about their form. */
+/**
+ * Creates a judge that applies a header rule to every response. A malformed header is a mismatch if the clause is about
+ * the form of that header.
+ */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
     const malformed = sample.malformed?.find(({ name }) => headerFormClauseOf(name) === clause);
@@ -102,8 +105,8 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
 /** Judges HDR-14: `Reset` is the current time plus `Reset-After`, by the target's `Date` or by this machine's clock. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // This machine's clock counts only if the target's clock runs at normal speed and the response has a `Date`.
-  // Otherwise the response may come from a machine with another clock.
+  // The time by this machine's clock, with which `Reset` may agree instead. Not used if the target's clock runs faster.
+  // Not used without a `Date` either: the response may come from a machine with another clock.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
@@ -127,8 +130,8 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
 
 /** Judges HDR-17: a 429 for the request rate reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // Leaves out refusals whose headers report the hour's limit and requests left: the minute's limit may have refused
-  // them.
+  // Leaves out a refusal whose headers report the hour's limit, and some requests left. The minute's limit may have
+  // caused that refusal.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

@@ -66,8 +66,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client gave up after a long wait. If the request reached the server at all, it did so before the client gave
-    // up.
+    // The client disconnected after a long wait without a response. The request reached the server before that, or
+    // never.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -77,8 +77,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
-  // The slot was certainly held only until the earliest possible end of the request: `maxTransitMs` before `endedMs`,
-  // which is the latest.
+  // Maximum time between the end of a request at the server and `endedMs`. The slot was certainly held only until the
+  // earliest possible end.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
@@ -88,13 +88,16 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
 }
 
 /**
- * Returns the outcome of a request that is neither invoke nor stream. A 2xx becomes `failed`, because the limits may
- * not count it.
+ * Returns the outcome of a request that is neither invoke nor stream. A 2xx becomes `failed` and not `admitted`,
+ * because such a request may not count against the limits.
  */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/** Returns the decisions on the requests of one second. Each was made between the first sending and the last end. */
+/**
+ * Returns the decisions on the requests of one second. Their exact times are unknown: each lies between the first
+ * sending and the last end.
+ */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -124,8 +127,8 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // Uses only admitted responses for the minute's limit. A refusal may describe a token bucket whose limit is the
-      // same number.
+      // The headers of a refusal may describe a token bucket that has the same limit as the minute. So only admitted
+      // responses tell when the minute ends.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -146,11 +149,13 @@ const minRateWaitSeconds = 4;
 const maxRoundingSeconds = 2;
 
 /**
- * Returns the waits of refusals that announce an exhausted minute or hour, by request, in ms of the target's clock.
+ * Returns how long refusals tell the client to wait for a new minute or hour, by request id, in ms of the target's
+ * clock.
  *
- * Some servers announce the same wait in refusals for concurrency. So three conditions must hold: the refusal reports
- * `Remaining: 0` and the window's reset as its wait, an admitted response reported that the window was nearly
- * exhausted, and no request was admitted before the wait was over.
+ * Some servers announce such a wait in refusals for concurrency, too. So a wait counts only under three conditions:
+ * - The refusal reports `Remaining: 0`, and a wait until the window's reset.
+ * - An admitted response reported that the window was nearly used up.
+ * - No request was admitted before the wait was over.
  */
 export function announcedWaits(
   sent: readonly SampledRequest[],
@@ -174,7 +179,8 @@ export function announcedWaits(
 }
 
 /**
- * Returns the seconds until the next minute or hour that a refusal reports; `null` if it reports another wait, or none.
+ * Returns the seconds that a refusal tells the client to wait for the next minute or hour. Returns `null` if the
+ * refusal reports no wait, or a wait for something else.
  */
 function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurrent }: TierLimits): number | null {
   const { limit, remaining, resetAfter, retryAfterSeconds } = refusal;

@@ -35,8 +35,8 @@ const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<Cl
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
 /**
- * Returns the judges of requirements that are not in the document, such as low latency, as far as they apply to this
- * scenario. Each has the name of its check.
+ * Returns those judges of a scenario that belong to no clause of the document, such as the judge of slow refusals. Each
+ * comes with the name of its check.
  */
 const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
   Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
@@ -78,8 +78,8 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
 }
 
 /**
- * Returns the requirement set since which a finding counts: the latest set among those of the scenario, the clause and
- * the judge.
+ * Returns the requirement set in which a finding first counts. The scenario, the clause and the judge can each name
+ * one, and the latest applies.
  */
 export const sinceOf = (
   clause: string | null,
@@ -108,8 +108,8 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
 }
 
 /**
- * Returns a finding that says why the run proves nothing, or nothing about times. Returns an empty list if the run is
- * valid.
+ * Returns a finding that says why the run is invalid, or invalid for times and rates. Returns an empty list if the run
+ * is valid.
  */
 function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;

@@ -26,7 +26,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
       : unproven("the main key was not over its limit");
   }
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
-  // Tests whether a single limiter for both keys explains all decisions, so that the finding can say so.
+  // The history that a single limiter for both keys would have. If a limiter explains it, the finding says so.
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
   const shared = decideVerdict(together, limits, main.options, false).kind === "explained";
   return breach(

@@ -76,14 +76,15 @@ interface RefusalStreak {
 }
 
 /**
- * Finds the streaks of a key. Returns none unless all its requests were sent one by one: a concurrent request could use
- * up what becomes free.
+ * Finds the streaks of refusals of a key. Returns none unless the key sent all its requests one by one. A concurrent
+ * request could use up the allowance that the next request of the streak waits for.
  */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Whether a refusal is for the request rate. A refusal for concurrency does not announce such a long wait.
+  // Whether a refusal is for the request rate, and not for concurrency. Only the former tells the client to wait
+  // `minEarlySeconds` or more.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -109,7 +110,8 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // A later refusal may have announced a later time. The earlier announcement then does not count.
+      // Finds a refusal whose announced wait was over when the `later` refusal came. Ignores it if a refusal between
+      // the two announced a later time.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -173,8 +175,8 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
  */
 const slowMs = 1000;
 /**
- * The same as {@link slowMs} for a target whose clock runs faster: minimum duration of a slow refusal, in ms of this
- * machine's clock.
+ * Minimum duration of a slow refusal if the target's clock runs faster than real time, in ms of this machine's clock.
+ * See {@link slowMs} for a clock at normal speed.
  */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
@@ -204,8 +206,8 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
 /**
- * Returns a function that tests whether too few requests held slots at the time of a refusal. Then the refusal cannot
- * be for concurrency.
+ * Returns a test for refusals: whether a refusal cannot be for concurrency, because too few requests held slots at that
+ * time.
  */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(

@@ -19,7 +19,9 @@ interface ResponsePair {
   readonly fell: number;
 }
 
-/** Whether `Remaining` lies between 0 and the limit. At these two ends it may stay the same although requests count. */
+/**
+ * Whether `Remaining` lies between 0 and the limit. At 0 or at the limit, it may stay the same although requests count.
+ */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
@@ -46,8 +48,8 @@ export function findTooLowRemaining(
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
   const { limits } = facts;
-  // A token bucket holds only as many requests as the burst has, even if its headers report the minute's limit. So
-  // nothing is proven without a known burst.
+  // Without a known burst, no `Remaining` is certainly too low. A token bucket holds only the burst, even if its
+  // headers report the minute's limit.
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
   const starts = sortedBy(
@@ -135,7 +137,8 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
 }
 
 /**
- * Returns by how much `Remaining` may have risen between two responses: by at most the limit and the burst in a minute.
+ * Returns the maximum rise of `Remaining` between two responses. A minute gives back at most the limit and the burst
+ * together.
  */
 function maxRegained(
   from: SampledRequest,

@@ -62,7 +62,7 @@ const formatShare = (broken: number, checked: number, noun: "response" | "stream
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-/** Results for one second: numbers of judged responses and of mismatches among them, and the first mismatch. */
+/** The judged responses of one second: their number, how many of them are mismatches, and the first mismatch. */
 export interface SecondCountsResult {
   readonly checked: number;
   readonly broken: number;

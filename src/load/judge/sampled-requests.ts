@@ -66,20 +66,20 @@ function adjacentOf(
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Widens the times of a request by the error of the clock. Keeps sequential requests from overlapping. */
+/** Extends the times of a request by the maximum error of the clock. Sequential requests still do not overlap. */
 function widenTimes(
   each: SampledRequest,
   before: SampledRequest | undefined,
   after: SampledRequest | undefined,
-  blurMs: number,
+  maxErrorMs: number,
 ): SampledRequest {
   const earliestMs = before === undefined ? -Infinity : (before.endMs + each.sentMs) / 2;
   const latestMs = after === undefined ? Infinity : (each.endMs + after.sentMs) / 2;
   return {
     ...each,
-    sentMs: Math.max(each.sentMs - blurMs, earliestMs),
-    headMs: Math.min(each.headMs + blurMs, latestMs),
-    endMs: Math.min(each.endMs + blurMs, latestMs),
+    sentMs: Math.max(each.sentMs - maxErrorMs, earliestMs),
+    headMs: Math.min(each.headMs + maxErrorMs, latestMs),
+    endMs: Math.min(each.endMs + maxErrorMs, latestMs),
   };
 }
 
@@ -88,7 +88,8 @@ export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): numbe
   resolutionMs[engine] + clocksApartMs;
 
 /**
- * Maximum error of the times that an engine records, in ms: whole milliseconds, or a clock that is read slightly late.
+ * Maximum error of the times that an engine records, in ms. k6 has whole milliseconds, and autocannon may read the
+ * clock slightly late.
  */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
 
@@ -120,8 +121,8 @@ export const matrixRow = (endpoint: string, tier: string | null, key: string): s
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
 /**
- * Returns the name of a column: the status, and for a 429 also its limit. `429 room` still has requests left, so it is
- * for concurrency. `429 bare` has no headers.
+ * Returns the name of a column of the coverage matrix: the status, and for a 429 the limit that it reports. `429 room`
+ * is for a 429 above `Remaining: 0`, which is about concurrency. `429 bare` is for a 429 without rate-limit headers.
  */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,

@@ -3,14 +3,15 @@ import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evi
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 
-/** The time from which the load could no longer test the target, by the clock of the evidence, and the reason. */
+/** The loss of the target. From `atMs` on, by the clock of the evidence, the load could no longer test the target. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
 }
 
 /**
- * Maximum time until a broken connection is noticed. Also the maximum difference between the clocks of two processes.
+ * Maximum time until the harness notices a broken connection, in ms. Includes the difference between the clocks of two
+ * processes.
  */
 const maxNoticeMs = 250;
 
@@ -75,7 +76,10 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Marks a request without a complete response as one whose client disconnected: the target may have admitted it. */
+/**
+ * Sets `left` if the target loss spoiled the response, as if the client had disconnected. The target may still have
+ * admitted the request.
+ */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -83,7 +87,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all responses of a second as missing if the second ended after the loss. */
+/** Counts all responses of a second as missing, unless the second ended before the target loss at `atMs`. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
@@ -130,7 +134,10 @@ export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 /** Whether a status refuses a key. */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
-/** Finds a key whose requests were admitted at first and later all refused. A health request has to confirm it. */
+/**
+ * Finds a key whose requests were admitted at first and later all refused. The caller has to confirm the refusal by a
+ * health request.
+ */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
@@ -168,8 +175,8 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
 };
 
 /**
- * Returns when the key was first refused after its last admitted request. Returns `null` if it was not refused then, or
- * if no request was admitted.
+ * Returns when the key was first refused after its last admitted request. Returns `null` if there is no such refusal,
+ * or if no request was admitted.
  */
 function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);

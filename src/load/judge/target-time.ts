@@ -10,21 +10,25 @@ export interface DatedResponse {
 /** The time of the target's clock, as computed from the `Date` headers of its responses. */
 export interface TargetTime {
   /**
-   * `steady`: the clock has one offset from the client's clock. `drifting`: the offset changes. `unknown`: there is no
-   * `Date`, or no clock of the expected speed fits the dates.
+   * `steady`: the clock has one offset from the client's clock. `drifting`: the offset changes. `unknown`: no response
+   * has a `Date`, or the dates do not fit a clock of the expected speed.
    */
   readonly kind: "steady" | "drifting" | "unknown";
-  /** Returns the span of possible times of the target's clock, in Unix ms, at a time of the client's clock. */
+  /**
+   * Returns the earliest and the latest time that the target's clock may show, in Unix ms, when the client's clock
+   * shows `clientMs`.
+   */
   at(clientMs: number): Span;
   /**
-   * Maximum error of a steady offset, in ms. This error is the same at all times, so the spans of `at` leave it out.
+   * Maximum error of a steady offset, in ms. {@link TargetTime.at} does not include this error, because it is the same
+   * at all times.
    */
   readonly unknownMs: number;
 }
 
 /**
- * How far a target's clock may be ahead of its `Date`: the header has whole seconds, and may be computed only once a
- * second.
+ * Minimum and maximum time by which a target's clock may be ahead of its `Date`. The header has whole seconds, and some
+ * servers compute it only once a second.
  */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
@@ -106,7 +110,8 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // Between two parts of the load with different offsets, either offset may apply.
+      // The offset changes at an unknown time. So the offset of this part of the load may apply, or that of the part
+      // before or after it.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

@@ -42,7 +42,9 @@ export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(
 /** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** Computes by how much a count of the usage report must grow; a text says why this is unknown. */
+/**
+ * Computes by how much a count of the usage report must grow. Returns a text with the reason if that cannot be known.
+ */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -93,7 +95,10 @@ function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
-/** Returns a reason if requests from before the load may have left a rolling hour during it; `null` if not. */
+/**
+ * Returns an excuse for a count that grew too little: requests from before the load may have left a rolling hour during
+ * the load. Returns `null` if that is impossible.
+ */
 function expiryReason(
   { evidence, limits }: LoadFacts,
   before: UsageCount,
@@ -105,8 +110,8 @@ function expiryReason(
 }
 
 /**
- * Returns why the count may have started again during the load; `null` if it cannot. The document does not say when its
- * window begins.
+ * Returns why a count of the usage report may have been reset during the load; `null` if it cannot have been. The
+ * document does not say when the report's window begins.
  */
 function restartReason(
   { evidence, limits, sent, time }: LoadFacts,

@@ -3,13 +3,13 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts";
 import { interruptedByUser } from "../target-watch.ts";
 
-/** Reasons why a run proves less than usual; each is `null` if it does not. */
+/** Reasons why the evidence does not prove all that it could. A field is `null` if there is no such reason. */
 export interface Validity {
-  /** Why latency and rate prove nothing about the target. */
+  /** Why latency and rate prove nothing about the target; `null` without such a reason. */
   readonly pace: string | null;
-  /** Why the numbers of requests do not prove that the target keeps its limits. */
+  /** Why the numbers of requests do not prove that the target keeps its limits; `null` without such a reason. */
   readonly counts: string | null;
-  /** Why no part of the evidence proves anything about the target; `null` if it does. */
+  /** Why the whole run proves nothing about the target; `null` without such a reason. */
   readonly invalid: string | null;
 }
 
@@ -29,8 +29,8 @@ export function validityOf(evidence: LoadEvidence): Validity {
 }
 
 /**
- * Returns which conclusions the evidence from before a target loss allows: only breaches, and findings about single
- * responses.
+ * Returns the validity of the evidence from before a target loss. Such evidence can prove only breaches, and what
+ * single responses show.
  */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
@@ -66,7 +66,10 @@ interface LimitedCounts {
   unanswered: number;
 }
 
-/** Returns why most requests failed, else `null`: a target that is down exceeds no limit. */
+/**
+ * Returns the reason if the target was down or failed most requests; otherwise `null`. Such a run proves nothing about
+ * limits.
+ */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
   const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);
@@ -74,7 +77,8 @@ function targetProblem(evidence: LoadEvidence): string | null {
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
-  // After a 429, the target has applied its limits, so LIM-12 judges the other statuses.
+  // A target that responded 429 applies its limits. LIM-12 judges its other responses, so they are no reason to
+  // distrust the run.
   if (refused > 0 || failed + unanswered <= half) return null;
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }

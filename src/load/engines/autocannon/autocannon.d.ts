@@ -2,11 +2,12 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * The part of autocannon that the harness uses. The published types lag behind.
+   * The options of autocannon that the harness uses. The published types of autocannon are out of date.
    *
-   * Two of autocannon's features are not used: rates and durations. Rates do not keep a constant pace, and correct
-   * latencies for coordinated omission with an expected interval of one millisecond at every rate. At the end of a
-   * duration, autocannon aborts the requests in flight.
+   * The harness does not use the options for rates and durations:
+   * - With a rate, autocannon does not keep a constant pace. It also corrects latencies for coordinated omission as if
+   *   requests were always sent one millisecond apart.
+   * - At the end of a duration, autocannon aborts the requests in flight.
    */
   interface CannonOptions {
     readonly url: string;

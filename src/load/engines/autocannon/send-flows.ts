@@ -102,9 +102,10 @@ async function autocannonFlows(
 }
 
 /**
- * Returns the request counts of autocannon. If a flow's number depends on responses, the sent requests count as
- * planned.
- * `dropped` is always 0. A flow that sent fewer than planned gave up, because its connections kept failing.
+ * Returns the numbers of planned, sent and dropped requests. If the number of a flow depends on responses, `planned` is
+ * the number of sent requests.
+ * A flow that sent fewer requests than planned gave up, because its connections kept failing. These requests do not
+ * count as `dropped`.
  */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);

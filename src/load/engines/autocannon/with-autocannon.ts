@@ -19,7 +19,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server cannot have read the request: its response before said `Connection: close`. */
+  /** Whether the server cannot have read the request, because its previous response announced `Connection: close`. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -100,8 +100,8 @@ function createListener(
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
   /**
-   * Connections with a response of `Connection: close`. The server will not read the next request, which autocannon
-   * sends nevertheless.
+   * Connections on which a response announced `Connection: close`. autocannon still sends the next request on them, but
+   * the server does not read it.
    */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
@@ -183,7 +183,7 @@ export interface AutocannonListener {
 export interface AutocannonRun {
   /** Settles when every connection has ended. */
   readonly done: Promise<void>;
-  /** Ends each connection with its next response. */
+  /** Ends each connection after the response to its last request. */
   readonly end: () => void;
   /** Ends all connections immediately. Requests in flight get no response. */
   readonly stop: () => void;

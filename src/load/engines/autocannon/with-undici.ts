@@ -71,7 +71,7 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // `describeStream` judges the events of an admitted stream, so its body is not judged as well.
+  // The body of an admitted stream is not checked here: `describeStream` checks its events.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
@@ -107,8 +107,8 @@ interface ShapeOptions extends Pick<UndiciOptions, "signal" | "speed"> {
 }
 
 /**
- * Sends requests in a traffic shape. Its times must be in real seconds, not those of the target's clock. Settles when
- * all requests have ended.
+ * Sends requests in a traffic shape. Settles when all requests have ended. The times in `shape` must be real seconds,
+ * not seconds of the target's clock.
  */
 export async function sendInShape(shape: TrafficShape, { send, signal, speed }: ShapeOptions): Promise<void> {
   switch (shape.kind) {

@@ -71,8 +71,8 @@ function installInstructions(root: string | null): string {
 }
 
 /**
- * Returns the command that builds k6. It does not contain the path {@link builtBinary}: redaction would take the hash
- * in it for a key.
+ * Returns the command that builds k6. Leaves out the path {@link builtBinary}: it contains a hash, which redaction
+ * would take for a key.
  */
 const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;

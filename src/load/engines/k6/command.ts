@@ -48,7 +48,7 @@ export function commandsOf(
   }));
 }
 
-/** Arguments for no usage report, no thresholds, and no output but the lines of a script. */
+/** Arguments that turn off k6's usage report, its thresholds, and all output except the lines of a script. */
 const runArguments = [
   "run",
   "--quiet",
@@ -127,7 +127,7 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
 
 /** Equal segments of a load, in the format of k6's `--execution-segment` and `--execution-segment-sequence`. */
 export interface Segments {
-  /** One segment for each part, such as `0:1/2` and `1/2:1`. */
+  /** The segments, such as `0:1/2` and `1/2:1`. Each process sends one of them. */
   readonly parts: readonly string[];
   /** The ends of all segments in one text, such as `0,1/2,1`, as k6 expects it. */
   readonly sequence: string;

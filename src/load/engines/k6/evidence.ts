@@ -93,7 +93,7 @@ const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): 
   totalTokens: line.tokens,
 });
 
-/** Facts about a k6 process that its lines do not contain. */
+/** Facts about a k6 process that its output does not contain. */
 export interface ProcessFacts extends Pick<
   LoadEvidence,
   "engineVersion" | "tier" | "limits" | "speed" | "isFresh" | "stopped"

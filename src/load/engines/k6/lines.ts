@@ -30,7 +30,7 @@ const endLineSchema = z.object({
   tier: z.enum(tierNames),
   limits: tierLimitsSchema,
   speed: z.number(),
-  /** The part of the load that the process sent, as in `--execution-segment`; `0:1` for a single process. */
+  /** The segment of the load that the process sent, as given to `--execution-segment`. `0:1` is the whole load. */
   segment: z.string(),
   durationMs: z.number(),
   droppedIterations: count,
@@ -67,8 +67,8 @@ const orNullTest =
     value === null || is(value);
 
 /**
- * A test for each field of a line without a stream, a body mismatch or a malformed header. The tests accept the same
- * values as `sampleLineSchema`.
+ * A test for each field of a sample that has no stream, no body mismatch and no malformed header. The tests accept the
+ * same values as {@link sampleLineSchema}.
  */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
@@ -96,8 +96,8 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
 const plainFields = Object.entries(plainSample);
 
 /**
- * Whether a line is a valid sample without the optional objects. Avoids the schema, which takes four times as long as
- * `JSON.parse`.
+ * Whether a line is a valid sample that has no stream, no body mismatch and no malformed header. Does not use the
+ * schema, which takes four times as long as `JSON.parse`.
  */
 function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;

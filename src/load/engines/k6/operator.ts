@@ -53,7 +53,7 @@ function testRun(name: string, file: string, scenario: Scenario, options: Manife
     spec: {
       parallelism: options.segments,
       script: { configMap: { name, file } },
-      // The pod's log becomes evidence. So k6 must print only the script's lines and its own messages in it.
+      // The pod's log becomes evidence. So k6 must print nothing except the script's lines and k6's own messages.
       arguments: "--quiet --no-color --no-usage-report --no-thresholds --log-format raw",
       runner: { image: `grafana/k6:${options.k6Version.replace(/^v/, "")}`, env: environmentOf(scenario, options) },
     },

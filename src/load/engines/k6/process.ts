@@ -36,8 +36,8 @@ export function startK6(
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Ctrl-C reaches the whole process group, and a second one would end k6 before its last line. A detached process has
-  // a group of its own.
+  // A detached process has a process group of its own, which Ctrl-C does not reach. Otherwise, a second Ctrl-C would
+  // end k6 before it writes its last line.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);

@@ -149,8 +149,8 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
  */
 const minEarlySeconds = 4;
 /**
- * When to retry early, as fractions of `retry_after`. A target whose `retry_after` is 1.5 times too long admits the
- * second retry.
+ * When to retry early, as fractions of `retry_after`. A target that announces 1.5 times the needed wait admits the
+ * later of the two retries.
  */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 

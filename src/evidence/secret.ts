@@ -67,8 +67,8 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
 }
 
 /**
- * Returns the forms that a secret such as `a%41b`, which itself contains escapes, takes if a text is unescaped
- * repeatedly.
+ * Returns the forms that a secret takes if a text is unescaped repeatedly. There are such forms only if the secret
+ * itself contains escapes, such as `a%41b`.
  */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;

@@ -69,7 +69,10 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/** Returns the length of a piece. `undefined`, after the last piece, has an infinite length, which ends the loops. */
+/**
+ * Returns the length of a piece. `undefined` stands for the end of the list. Its length is infinite, so that {@link
+ * eventsWithSecrets} stops there.
+ */
 const pieceLength = (piece: FieldPiece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
 /** Removes the value of one field from an event. Keeps the other fields, so that the event can still be judged. */

@@ -81,8 +81,8 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // Keeps the escaped character: in `\n` it is an `n`, and not a line feed. The backslash may be part of a key, and no API
-  // key contains control characters.
+  // Replaces `\n` by the letter `n`, and not by a line feed. The text may be a part of a key that contains a backslash.
+  // No API key contains control characters.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

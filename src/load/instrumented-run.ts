@@ -36,7 +36,9 @@ const rssEveryMs = 500;
 const duplicateWaitMs = 300;
 
 /**
- * Runs a scenario. Also measures the usage report before and after, deliveries to a webhook, and the server's memory.
+ * Runs a scenario. Reads the usage report before and after the load. Also counts the deliveries to a webhook, and
+ * watches the server's memory.
+ *
  * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
  * @throws {TargetDied} if the target becomes unreachable while the webhook is registered, and stays so
  */

@@ -14,8 +14,8 @@ const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
 /**
- * Registers a webhook. While the target is unreachable, tries again, each time with another address of the receiver: a
- * request without a response may have created a webhook.
+ * Registers a webhook, and repeats the attempt while the target is unreachable. Each attempt uses another address of
+ * the receiver, because an attempt without a response may have created a webhook.
  *
  * @throws {EngineProblem} if there is no receiver, or the target does not accept the webhook
  * @throws {TargetDied} if the target remains unreachable

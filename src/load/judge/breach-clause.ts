@@ -72,7 +72,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns the first breach; without one, the first `holds`. */
+/** Judges each key. Returns the first breach. If there is no breach, returns the first `holds`. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);

@@ -42,9 +42,9 @@ interface OffsetBound {
 
 /**
  * Computes the offset of the target's clock from the client's. Each `Date` was right at some time between sending the
- * request and receiving the head, which gives bounds for the offset.
- * All responses together give a narrow span. If they contradict each other, the clock drifts, and each part of the load
- * gets a span of its own.
+ * request and receiving the head, which limits the possible offsets.
+ * If one offset fits all responses, the clock is steady. If none does, the clock drifts, and each part of the load gets
+ * an offset of its own.
  *
  * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
  */

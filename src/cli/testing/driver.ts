@@ -12,6 +12,10 @@ interface CommandRequest {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** Formats a value as one line of JSON. Escapes U+2028 and U+2029, at which `node:readline` also splits lines. */
+const jsonLine = (value: unknown): string =>
+  `${JSON.stringify(value).replace(/[\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`)}\n`;
+
 const standing = { ...process.env };
 const answer = process.stdout.write.bind(process.stdout);
 // Prevents a warning of Node about a leak: each command adds listeners to the stream.
@@ -28,6 +32,6 @@ for await (const line of createInterface(process.stdin)) {
   process.argv = [process.execPath, "conformance", ...args];
   process.exitCode = undefined;
   await runCommandLine();
-  answer(`${JSON.stringify({ code: process.exitCode ?? 0, ...written })}\n`);
+  answer(jsonLine({ code: process.exitCode ?? 0, ...written }));
 }
 process.exitCode = 0;

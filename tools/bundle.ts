@@ -54,8 +54,8 @@ const jsonAsStrings: Plugin = {
 };
 
 /**
- * Caches the widths of cells. cli-table3 asks `string-width` for the width of a cell once for each of its lines, which
- * takes longer than all the rest of a short command.
+ * Caches the widths of cells. cli-table3 computes a cell's width again for each of its lines, which is the slowest part
+ * of a short command.
  */
 const cachedWidths: Plugin = {
   name: "quick widths",

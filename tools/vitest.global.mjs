@@ -4,8 +4,8 @@ import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";
 
-/** Turns off the requests that Chromium sends by itself. */
-const quiet = [
+/** Flags that turn off the requests which Chromium sends by itself. */
+const noOwnRequests = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -24,7 +24,7 @@ export async function setup(project) {
   const executablePath = findChromium();
   const chosen = project.vitest.state.getPaths();
   const isNeeded = executablePath !== null && chosen.some((file) => file.endsWith(".browser.test.ts"));
-  const server = isNeeded ? await chromium.launchServer({ executablePath, args: quiet }) : null;
+  const server = isNeeded ? await chromium.launchServer({ executablePath, args: noOwnRequests }) : null;
   project.provide("chromium", server?.wsEndpoint() ?? null);
   return server === null ? undefined : () => server.close();
 }

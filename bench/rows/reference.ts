@@ -95,7 +95,7 @@ const bodyFor = (events: number): string =>
 const path = "/v1/agents/echo/stream";
 
 /** Opens a stream of the reference server. Returns its headers and events, which the bare server repeats. */
-async function writesOf({ url, key }: BenchServer, events: number) {
+async function recordStream({ url, key }: BenchServer, events: number) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" };
   const answer = await request(new URL(path, url), { method: "POST", headers, body: bodyFor(events) });
   const writes = (await answer.body.text()).split(/(?<=\n\n)/);
@@ -116,9 +116,9 @@ function rowOf(events: number, fullStreams: number): BenchRow {
     maxRounds: null,
     open: async (size) => {
       const reference = await startServer("reference", null);
-      const writes = await writesOf(reference, events);
-      const bare = await startServer("bare-http", writes);
-      const bytes = writes.writes.join("").length - concurrentStreams;
+      const recorded = await recordStream(reference, events);
+      const bare = await startServer("bare-http", recorded);
+      const bytes = recorded.writes.join("").length - concurrentStreams;
       const reading = ({ url, key }: BenchServer): StreamReads => ({
         url: new URL(url).origin,
         path,

@@ -1,7 +1,6 @@
 import { referenceTiers } from "../../src/reference/keys.ts";
 import { startReference } from "../../src/reference/reference.ts";
 
-/** Limits so high that no measurement reaches them. */
 const unreachableLimits = {
   perHour: 1e9,
   perMinute: 1e9,

@@ -35,7 +35,7 @@ export async function measureRow(row: BenchRow, size: WorkSize, wanted: number):
 async function measureRounds(row: BenchRow, size: WorkSize, count: number): Promise<MeasuredRound[]> {
   const sides = await row.open(size);
   try {
-    // Warms up with a round that does not count, except for rows with a single round, which are too slow for that.
+    // Warms up with a round that does not count. Rows with a single round are too slow for a warm-up.
     if (count > 1) await measureRound(sides, 0);
     const rounds: MeasuredRound[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(sides, round));

@@ -25,8 +25,7 @@ const windowMs = 1000;
 
 /**
  * Measures how much a proxy adds to the 99th percentile of latency. Requests with and without proxy alternate. The
- * result is the median over windows of one second, so that a moment in which the machine stands still affects only its
- * window.
+ * result is the median over windows of one second. A pause of the machine therefore affects only one window.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);

@@ -5,7 +5,6 @@ import { isSea } from "node:sea";
 import { commandName } from "../report/reproduce/curl.ts";
 import { commandTable } from "./command-table.ts";
 
-/** How this process was started. */
 interface ProcessStart {
   /** Whether this process is the standalone executable. */
   readonly isBinary: boolean;
@@ -15,7 +14,7 @@ interface ProcessStart {
   readonly folder: string;
 }
 
-/** Returns the command that starts the harness again, from the current folder and in the way in which this process was started. */
+/** Returns a command that starts the harness from the current folder, in the same way as this process was started. */
 export function invocationOf({ isBinary, execPath, script, folder }: ProcessStart): string {
   if (isBinary) return shownPath(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);

@@ -69,7 +69,6 @@ function oneLine(text: string): Line {
 
 /** Minimum width of a description beside its term (a flag or a command). If there is less room, the description goes below the term. */
 const minTextWidth = 30;
-/** Indent of a description below its term. */
 const descriptionIndent = " ".repeat(6);
 /** Matches a line of help: a term, at least two spaces, and the description. */
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;

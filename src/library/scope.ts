@@ -9,7 +9,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { createMessages } from "../app/messages/messages.ts";
 
-/** Patterns that select checks. A pattern is a clause id, a check id or the title of a suite, or a glob of these, such as `SSE-*`. */
+/** Patterns that select checks. A pattern is a clause id, a check id, a suite title, or a glob such as `SSE-*`. */
 export interface CheckSelection {
   /** Patterns of the checks to run. Default: all checks. */
   readonly only?: readonly string[];

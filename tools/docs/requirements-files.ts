@@ -25,8 +25,8 @@ interface CheckRow {
 }
 
 /**
- * Returns the file of a requirement set. The file has a line for each clause, with its level and checks, and the
- * demands on load that no clause covers.
+ * Returns the file of a requirement set. It has a line for each clause, with level and checks, and the demands of load
+ * scenarios.
  */
 export function requirementsFile(requirements: RequirementSet): string {
   const counts = ({ since }: Pick<CheckRow, "since">): boolean => countsIn(since, requirements);

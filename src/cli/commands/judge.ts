@@ -21,7 +21,7 @@ import { displayPath, prepareReportFolder } from "../output-files.ts";
 import {
   formatOptions,
   prepareFormats,
-  readRules,
+  readFailurePolicy,
   readTrafficOptions,
   type TrafficFlags,
   trafficOptions,
@@ -70,7 +70,7 @@ function prepare(files: readonly string[], flags: JudgeFlags) {
   const formats = prepareFormats(flags);
   if (files.length > 1 && (formats.files.length > 0 || flags.out !== undefined))
     throw new UsageError(line`--out and formats are of one report: give one file, not ${files.length}.`);
-  return { flags, options, formats, rules: readRules(flags), work: files.map((file) => workOf(file, flags)) };
+  return { flags, options, formats, rules: readFailurePolicy(flags), work: files.map((file) => workOf(file, flags)) };
 }
 
 type Prepared = ReturnType<typeof prepare>;

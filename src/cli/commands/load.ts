@@ -35,7 +35,7 @@ import {
   formatOptions,
   prepareFormats,
   prepareReport,
-  readRules,
+  readFailurePolicy,
 } from "../report/report-flags.ts";
 import { loadExitCode, presentReport } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
@@ -237,7 +237,7 @@ function judgeCommand(): Command {
     prepare: (paths: readonly string[], { json, quiet, clocksApart, ...flags }: JudgeFlags) => ({
       paths,
       isQuiet: quiet === true,
-      rules: readRules(flags),
+      rules: readFailurePolicy(flags),
       formats: prepareFormats(json === true ? { ...flags, json: "-" } : flags),
       clocksApartMs: readDuration(clocksApart, "--clocks-apart"),
       requirements: readRequirements(flags),

@@ -15,7 +15,7 @@ import {
   type FormatFlags,
   formatOptions,
   prepareFormats,
-  readRules,
+  readFailurePolicy,
 } from "../report/report-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { printLine } from "../print-line.ts";
@@ -51,7 +51,7 @@ export function reportCommand(): Command {
     "folder of a saved report, of a run or of load, or the report.json in it",
   );
   return withSteps(withOptions(command, formatOptions(), reportOptions).addHelpText("after", examples), {
-    prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
+    prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readFailurePolicy(flags) }),
     act: ({ path, flags }) => {
       const document = narrowDocument(readReportDocument(path), flags);
       assertSources(document, flags);

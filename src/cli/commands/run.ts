@@ -136,7 +136,6 @@ async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<Ru
 
 /** Time between two attempts to connect, in milliseconds. Short on loopback, where a restart may take only a moment. */
 const pollMs = { loopback: 200, elsewhere: 2000 } as const;
-/** Longest wait for a restart. */
 const maxRestartWaitMs = 8 * 3_600_000;
 
 /**

@@ -82,7 +82,7 @@ export function formatOptions(sources: readonly RequiredInput[] = ["report", "ex
  * @throws {UsageError}
  */
 export const prepareReport = (flags: ReportFlags, name: string, prefix = "") => ({
-  rules: readRules(flags),
+  rules: readFailurePolicy(flags),
   formats: prepareFormats(flags),
   folder: prepareReportFolder(flags.out, name, prefix),
 });
@@ -101,8 +101,8 @@ export function assertSources(document: ReportDocument, flags: FormatFlags): voi
   }
 }
 
-/** Reads the flags that decide which findings make a run fail. */
-export const readRules = ({ strict = false, baseline }: FailureFlags): FailurePolicy => ({
+/** Reads the failure policy from the flags: which findings make a run fail. */
+export const readFailurePolicy = ({ strict = false, baseline }: FailureFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),
 });

@@ -130,8 +130,8 @@ function targetNotes(older: Report, newer: Report): string[] {
 const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
 /**
- * If the two reports were judged by different requirement sets, returns a note with the later report's verdict by the
- * earlier set.
+ * Returns the later report's verdict by the earlier requirement set, as a note. Empty if both reports have the same
+ * set.
  */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];

@@ -8,7 +8,10 @@ export const formatText = (text: Text): string =>
     outside: ({ raw, max, isProse }) => (isProse ? markdownProse(raw, max) : markdownCode(raw, max)),
   });
 
-/** Formats a text from outside as inline code on one line, which cannot become markup, a link, a mention or a new table cell. */
+/**
+ * Formats a text from outside as inline code on one line. The text cannot become markup, a link, a mention or a table
+ * cell.
+ */
 export const markdownCode = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);
   // An empty HTML comment after each `@` prevents a link to an email address. It is not visible.
@@ -26,7 +29,7 @@ const renderProse = (text: string): string =>
     )
     .join("");
 
-/** Adds an invisible word joiner after each `@` and `#`, so that GitHub makes no mention and no link to an issue. */
+/** Adds an invisible word joiner after each `@` and `#`, which prevents mentions and links to issues on GitHub. */
 const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
 /**

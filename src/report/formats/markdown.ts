@@ -15,7 +15,7 @@ import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } 
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { SectionBlock, SharedCause, TableCell, Section, TableBlock } from "../model/section.ts";
-import { lostRequests, verdictName, verdictReasons } from "../model/verdict-summary.ts";
+import { lostRequestTexts, verdictName, verdictReasons } from "../model/verdict-summary.ts";
 import { evidenceLines, type FailureContext } from "../terminal/failure-lines.ts";
 import { plainTextContext } from "./test-cases.ts";
 import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } from "./markdown-text.ts";
@@ -189,7 +189,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
   const counts = [
     formatCount(requests, "request"),
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
-    ...lostRequests({ lost }),
+    ...lostRequestTexts({ lost }),
   ];
   return `<sub>agent-hosting-conformance ${markdownCode(suite.version, 40)}, requirement set ${markdownCode(suite.requirements, 40)}, clauses ${markdownCode(suite.clauses, 40)}, started ${markdownCode(started, 40)}, ${counts.join(", ")}</sub>`;
 }

@@ -34,8 +34,9 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the report to compare a night with: for each check, the latest earlier finding that judged it. A check counts as lost only on the
- * second night in a row without it, so that one night with an exhausted rate limit is not reported. `null` if there is nothing to compare.
+ * Returns the report to compare a night with: for each check, the latest earlier finding that judged it. `null` if
+ * there is nothing to compare. A check counts as lost only on the second night in a row without it. One night may lack
+ * it because a rate limit was exhausted.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);

@@ -45,7 +45,7 @@ export const clauseNames = (clauses: readonly string[], max: number): Text =>
 
 /** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
 export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
-  const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(happened(actual ?? reason), max)}`;
+  const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(formatActual(actual ?? reason), max)}`;
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where))}`;
 }
 
@@ -53,7 +53,7 @@ export function breachText({ expected = "", actual, reason = "", where }: Report
  * Formats the actual result so that it can follow "expected …; ". Most get the word "got"; a count of broken responses
  * does not.
  */
-function happened(actual: string): string {
+function formatActual(actual: string): string {
   const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
   if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;
   return /^on \d+ of \d+ /.test(actual) ? actual : `got ${actual}`;

@@ -16,7 +16,10 @@ import type { z } from "zod";
 /** Returns the text of `report.json`: indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** Returns the text of `evidence.json`, with one exchange, delivery or probe on each line, so that the long file is easy to search. */
+/**
+ * Returns the text of `evidence.json`. Each line has one exchange, delivery or probe, which makes the long file easy to
+ * search.
+ */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
 /** Like {@link serializeEvidence}, but in chunks. The whole text may need more memory than the run itself. */

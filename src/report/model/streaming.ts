@@ -45,7 +45,7 @@ interface StreamTimes {
 const minLumpChunks = 5;
 /** A stream counts as a lump only if its last chunk comes at least this many milliseconds after the request. */
 const minLumpMs = 200;
-/** A stream counts as a lump only if its chunks come within at most this share of the time since the request. */
+/** A stream counts as a lump only if all chunks come within this share of the time from request to last chunk. */
 const maxLumpShare = 0.05;
 /** Minimum time from the first chunk to the last for a rate. In a shorter time, the rate shows only the resolution of the timer. */
 const minRateMs = 20;

@@ -35,7 +35,7 @@ export function verdictReasons(report: Report): Text {
       ? []
       : [`${formatCount(requests, "request")} in ${formatDuration(durationMs)}`]),
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
-    ...lostRequests(report),
+    ...lostRequestTexts(report),
     ...(trouble === undefined ? [] : [`trouble by seed ${trouble.seed}`]),
     ...(waitedMs >= 1000 ? [`${formatDuration(waitedMs)} of it waiting`] : []),
   ];
@@ -43,7 +43,7 @@ export function verdictReasons(report: Report): Text {
     ...verdictBasis(report),
     ...bySet,
     ...unexercisedNamedTexts(report),
-    ...unmetDemands(report),
+    ...unmetDemandTexts(report),
     ...costs.map(own),
     ...targetAwayTexts(report),
   ]);
@@ -53,7 +53,7 @@ const countPhrase = (count: number, before: string, noun: string): string[] =>
   count === 0 ? [] : [`${before}${formatCount(count, noun)}`];
 
 /** Formats the number of requests without a response, as a part of a sentence. Empty if there are none. */
-export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
+export const lostRequestTexts = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
 /** Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so. */
@@ -114,7 +114,7 @@ function unexercisedNamedTexts(report: Report): Text[] {
 }
 
 /** Names the demands of load scenarios that were not met. They fail the run, but break no clause. */
-function unmetDemands({ findings }: Report): Text[] {
+function unmetDemandTexts({ findings }: Report): Text[] {
   const unmet = failedClauses(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];
   return [text`${own(formatCount(unmet.length, "load demand"))} not met (${clauseNames(unmet, 3)})`];

@@ -99,8 +99,8 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
   });
 
 /**
- * Returns a finding for each must or should clause (or check of one) that `--only` names by its id and that was not
- * exercised.
+ * Returns a finding for each must or should clause that `--only` names, itself or by one of its checks, and that was
+ * not exercised.
  */
 export function unexercisedNamedFindings({
   findings,

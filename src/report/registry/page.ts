@@ -85,7 +85,7 @@ function rowHtml(entry: RegistryEntry, now: Date): Html {
   return html`<tr class="${isCurrent(entry, now) ? "current" : "not-current"}">
     <th scope="row" data-key="${name}">
       <a href="${paths.page}">${name}</a>
-      <span class="at">${whatOf(entry)}</span>
+      <span class="at">${judgedHtml(entry)}</span>
       <span class="at">${signatureText(entry)}</span>
       <span class="at files">
         ${files.map(
@@ -103,7 +103,7 @@ function rowHtml(entry: RegistryEntry, now: Date): Html {
 }
 
 /** Returns what was judged: the address, and the party and the kind of run if they are not the usual ones. */
-const whatOf = ({ statement: { kind, party = "server", target } }: RegistryEntry): Html =>
+const judgedHtml = ({ statement: { kind, party = "server", target } }: RegistryEntry): Html =>
   prose(
     [target.baseUrl, ...(party === "server" ? [] : [party]), ...(kind === "load" ? ["under load"] : [])].join(" · "),
     160,

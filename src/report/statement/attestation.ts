@@ -104,7 +104,7 @@ export function attestationDifferences(attestation: Attestation): string[] {
   return differencesIn(attestation, attestationOf(statement, parts), [], words);
 }
 
-/** Number of days after the end of a run for which a signed statement is valid, unless the signer chooses another number. */
+/** Default number of days for which a signed statement is valid, counted from the end of the run. */
 export const defaultValidDays = 90;
 
 /**

@@ -88,7 +88,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
   </section>`;
 }
 
-/** Maximum number of rows of a table that are printed, so that the print has at most four pages for each vendor. */
+/** Maximum number of printed rows of a table. Keeps the print at four pages for each vendor or fewer. */
 const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");

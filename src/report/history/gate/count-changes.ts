@@ -19,8 +19,8 @@ const maxEarlierRuns = 14;
 /** A failed or unanswered request counts as a change only after this many runs of the load without one. */
 const minCleanRuns = 3;
 /**
- * The number of admitted or refused requests counts as changed only if this many earlier runs of the same size had one
- * equal number.
+ * The number of admitted or refused requests counts as changed only if it was the same in this many earlier runs of the
+ * same size.
  */
 const minConstantRuns = 10;
 
@@ -67,7 +67,7 @@ function constantCountChange(
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }
 
-/** Whether a second run of the load trial on the same night shows a change of the count in the same direction. */
+/** Whether a second run on the same night changes the count in the same direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
     if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;

@@ -151,7 +151,10 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns a function from a sample to the index of its fixed window, by the reset header or else by the date of the response. */
+/**
+ * Returns a function that finds the index of a sample's fixed window: from the reset header, or else from the
+ * response's date.
+ */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,

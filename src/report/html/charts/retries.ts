@@ -127,7 +127,7 @@ function formatReply({ reply }: Delivery): string {
   }
 }
 
-/** The scale is nearly linear up to about this many seconds, and logarithmic above, so that 0 has a place on the axis. */
+/** The scale is nearly linear up to about this many seconds, so that it can show 0. Above, it is logarithmic. */
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale, on which both a minute and two hours can be seen. */

@@ -170,7 +170,7 @@ function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: PlotS
     >`;
 }
 
-/** Minimum distance between the labels of two vertical lines, as a share of the axis, so that the labels do not overlap. */
+/** Minimum distance between two labels of vertical lines, as a share of the axis. Closer labels would overlap. */
 const minLabelGap = 0.25;
 
 function drawVerticalLines(verticalLines: readonly VerticalLine[], place: PlotScales): Html[] {

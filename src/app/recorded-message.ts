@@ -22,7 +22,7 @@ export interface RecordedPartChoice {
   readonly isRequest: boolean;
 }
 
-/** The selected part of the evidence. Its lines may contain control characters. */
+/** The part of a recorded message that the user asked for. Lines may contain control characters. */
 export type RecordedPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };

@@ -24,8 +24,8 @@ interface RejudgeOptions {
 }
 
 /**
- * Judges saved evidence with this version's checks, without sending requests. Keeps the skip reasons that the evidence
- * has.
+ * Judges saved evidence with this version's checks, without sending requests. A probe that the run skipped keeps its
+ * skip reason.
  */
 export function rejudgeRun(
   report: Report,
@@ -53,15 +53,15 @@ export function rejudgeRun(
   });
 }
 
-/** Returns the path of the batch endpoint, as the run's target file had it; `null` if it had none. */
+/** Returns the path of the batch endpoint in the target file of the run; `null` if the file gave none. */
 function batchPathIn({ probes }: Evidence): string | null {
   const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
 
 /**
- * Returns whether the target of a report required keys: if it did not, findings of clauses about keys are marked as
- * exempt.
+ * Returns `none` if the target of a report required no keys. Findings of clauses about keys are marked as exempt in
+ * such a report.
  */
 const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
@@ -73,8 +73,8 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
 }
 
 /**
- * Returns the checks to judge a saved run by: its own, newer ones for which it has evidence, and those of later
- * requirement sets.
+ * Returns the checks by which to judge a saved run. These are its own checks, newer checks for which it has evidence,
+ * and checks of later requirement sets.
  */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
@@ -87,15 +87,17 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Old reports record only the selection of `must` clauses. So another check counts as selected only if its section
-    // has findings, and if it uses evidence of a probe that is not a review probe, because every run has those.
+    // Reports of earlier versions record only which `must` clauses the user left out. Other checks count as selected if
+    // their section has findings. Checks that use only probes of the stage `review` are an exception, because every run
+    // has those probes.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Judges the checks of later sets, too. Otherwise an old run could pass a later set that it did not exercise.
+  // Checks of later requirement sets are judged even without evidence. Otherwise an old run could pass a later set
+  // whose checks it never exercised.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

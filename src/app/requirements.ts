@@ -3,7 +3,8 @@ import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 /**
- * Returns the requirement set with this name, or the newest if no name is given. The error message mentions `option`.
+ * Returns the requirement set with the name `given`, or the newest set if `given` is `undefined`. For any other value,
+ * throws an error that names the user's `option`.
  */
 export function parseRequirements(given: unknown, option: string): RequirementSet {
   if (given === undefined) return newestRequirements;

@@ -2,7 +2,10 @@
  * Why a use case, such as a replay, cannot start. Command line and library describe it with their own flags or options.
  */
 export type UseCaseProblem =
-  /** The evidence of a check cannot be sent again. `what` names the evidence. `does` says how a new run obtains it. */
+  /**
+   * A replay cannot send the evidence of this check again. `what` describes that evidence. `does` says how a new run
+   * produces it.
+   */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /**

@@ -23,9 +23,9 @@ export interface CoveringInput {
    * dimension of `only`.
    */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
-  /** Whether pairs of values of these two dimensions must be covered. */
+  /** Whether rows must cover the combinations of values of the dimensions `one` and `other`. */
   readonly isPaired: (one: string, other: string) => boolean;
-  /** Whether pairs that contain this value must be covered. */
+  /** Whether rows must cover pairs that contain this value. */
   readonly counts: (value: string) => boolean;
 }
 
@@ -48,8 +48,8 @@ export interface ExtendOptions {
   /** Rows that exist already. Triples in these rows do not count as new. */
   readonly known: Iterable<Row>;
   /**
-   * Rows to complete, which have values for some dimensions only. A row is dropped if the rules allow no complete row
-   * with its values.
+   * Partial rows to complete, with values for some dimensions only. A partial row is dropped if `exclusions` allow no
+   * complete row with its values.
    */
   readonly begun: readonly Row[];
   /** Seed of the random choices. The same seed gives the same rows. */
@@ -64,7 +64,7 @@ export interface CoverOptions {
   readonly costOf: (row: Row) => number;
   /** Incomplete rows that must be completed and added, even if they cover nothing new. Default: none. */
   readonly needed?: readonly Row[];
-  /** Whether a pair must be covered. Default: every pair in `possiblePairs`. */
+  /** Whether the new rows must cover this pair. Default: they must cover every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
@@ -76,9 +76,9 @@ const tripleRowCandidates = 8;
 const undecided = -1;
 
 /**
- * Prepares to build covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). For each new row, it
- * builds several candidates and keeps the one that covers the most new pairs. No npm library supports existing rows,
- * costs and refused values.
+ * Prepares to build covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). For each new row, the
+ * algorithm builds several candidates. It keeps the candidate that covers the most new pairs. No npm library supports
+ * existing rows, row costs and refused values.
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
@@ -115,8 +115,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
   /**
-   * Chooses the missing values of a partial row. Puts no refused value before a given value. Returns `null` if no row
-   * is possible.
+   * Chooses the missing values of a partial row. In front of a given value, chooses no refused value. Returns `null` if
+   * the rules allow no such row.
    */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
@@ -141,8 +141,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // A pair is covered only if the program checks both values. So no earlier value of the row may be refused,
-        // except the pair's first.
+        // A refused value ends the program's checks. So before the second value of a covered pair, only the pair's
+        // first value may be refused.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

@@ -3,7 +3,8 @@ export const exitCodes = {
   /** No clause is broken. The verdict is conformant or partial. */
   fine: 0,
   /**
-   * A `must` is broken, or the baseline is stale. With `--strict` also a warning, with `--complete` an untested `must`.
+   * A must clause is broken, or the baseline is out of date. With `--strict`, a warning also counts. With `--complete`,
+   * an untested must clause also counts.
    */
   broken: 1,
   usage: 2,

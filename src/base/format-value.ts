@@ -1,4 +1,4 @@
-// k6 scripts import this file, so it uses no npm package.
+// This file must not import npm packages, because k6 scripts import it.
 
 const maxLength = 160;
 

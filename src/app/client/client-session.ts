@@ -35,8 +35,8 @@ interface SessionTools {
 
 const maxRuns = 40;
 /**
- * Time after which no further run with injected errors starts: 5 minutes, or 6 times the duration of the run without
- * errors.
+ * No further run with injected errors starts after 5 minutes, or after 6 times the duration of the run without errors.
+ * The longer of the two times counts.
  */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;

@@ -80,7 +80,7 @@ async function judgeWithServers(
   key: { readonly name: string; readonly text: string },
 ): Promise<JudgedTarget> {
   const { messages, signal, progress, variables, troubles, seed } = options;
-  // This target describes the client. Its key and its secret are redacted everywhere.
+  // In the report, the client takes the place of the target. Its key and its signing secret are redacted everywhere.
   const target: Target = {
     ...defaultTargetTraits,
     name: clientName(options.command),
@@ -141,7 +141,7 @@ export function clientName([program, ...args]: readonly [string, ...string[]]): 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
 /**
- * Returns the keys in a client's requests other than the `given` key from the harness. They are real secrets of the
+ * Returns the keys in a client's requests that the harness did not give to the client. They are real secrets of the
  * user.
  */
 function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {

@@ -13,7 +13,10 @@ import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import type { ConfigurationFile, HostedObservations } from "./judge-configurations.ts";
 
-/** Fields of a configuration file whose values responses may show. `listed`: names of the field in the agent list. */
+/**
+ * Fields of an agent configuration file that the target's responses may contain. `listed`: the names of the field in
+ * the agent list.
+ */
 const comparedFields = [
   { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
   { name: "framework", clause: "CFG-1", listed: ["framework"] },
@@ -24,7 +27,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/** Observes the values that a target shows for the agents of files. They may differ from the values in the files. */
+/** Reports the values in agent configuration files next to the values that the target shows for these agents. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,

@@ -50,12 +50,15 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
   };
 }
 
-/** Id of the agent that is created and deleted to cause deployment events. No other probe uses this agent. */
+/**
+ * Id of the agent that is created and deleted to cause deployment events. Probes with another purpose do not use this
+ * agent.
+ */
 const deployedAgentId = "newcomer";
 
 /**
- * Returns the calls that cause deployment events. Updates change the agent that has webhooks; without such an agent,
- * they change the answering agent.
+ * Returns the calls that cause deployment events. Events other than creation and deletion affect the agent that has
+ * webhooks, or else the answering agent.
  */
 function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,

@@ -34,7 +34,7 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxListedAgents = 50;
-/** Maximum number of health requests. No rate limit applies to them, but the user waits for them. */
+/** Maximum number of health requests. No rate limit applies to them, but each one makes the user wait longer. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
 /**

@@ -33,13 +33,16 @@ export interface AnswersBeforeDiscovery {
 
 const keyName = "main";
 
-/** Ids of the agents to name in the target file; `null` if no such agent is known. */
+/** The ids of the agents that the target file will name. A field is `null` if no suitable agent is known. */
 export interface ChosenAgents {
   readonly answering: string | null;
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays only on a certain query. `agent`: the agent that is used for the role. */
+/**
+ * Roles that an agent plays only when it gets a certain query from the user. `agent` names the agent that gets the
+ * query.
+ */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -47,7 +50,7 @@ export const queryRoles = {
   failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
-/** Queries from the user, by role. Each query makes an agent play that role. */
+/** Queries that the user gave, by role. With the query for `slow`, for example, an agent responds slowly. */
 export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
 /** Paths of the batch and operation endpoints. The user has to give them, because the document does not define them. */
@@ -112,7 +115,10 @@ function rolesByPrompt(prompts: KnownQueries, chosen: ChosenAgents): NonNullable
   return Object.fromEntries(roles) as NonNullable<ParsedTargetFile["agents"]>;
 }
 
-/** Returns network settings with paths relative to the target file, without a proxy URL that has credentials. */
+/**
+ * Returns the network settings for a target file. File paths become relative to the target file. A proxy URL with
+ * credentials is left out.
+ */
 function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
   const network = {
@@ -125,8 +131,8 @@ function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick
 }
 
 /**
- * Returns the path of the JSON schema, relative to the target file. `null` if the harness is the single binary and no
- * project has installed it.
+ * Returns the path of the JSON schema, relative to the target file. Returns `null` if no schema is installed. The
+ * single-file executable contains none.
  */
 function relativeSchemaPath(out: string): string | null {
   const folder = dirname(resolve(out));

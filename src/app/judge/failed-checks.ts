@@ -9,13 +9,13 @@ import type { Probe } from "../../run/probe.ts";
 /** The failed checks of a saved report, as a selection of checks for a new run. */
 export interface FailedChecks {
   /**
-   * Ids of the failed checks, and of the checks that they widen. The id of a clause selects all its checks. It replaces
-   * the id of a check that this version does not have.
+   * Ids of the failed checks, and of the earlier checks that they repeat with more requests. If this version does not
+   * have a failed check, the id of its clause selects all checks of the clause.
    */
   readonly only: readonly string[];
   /**
-   * All suites. Probes of any suite may have recorded the exchanges of a failed check. They run together with the
-   * check.
+   * All suites. If the evidence was saved, a failed check also runs the probes that recorded the exchanges of its
+   * findings.
    */
   readonly suites: readonly Suite[];
   /** The seed with which requests are generated. Absent if the report does not name it. */
@@ -47,8 +47,8 @@ export function failedChecks(
 }
 
 /**
- * Returns the ids of a check and of the earlier checks that it widens. Its findings are reported only together with
- * theirs.
+ * Returns the ids of a check and of the earlier checks that it repeats with more requests. Findings of such a check are
+ * reported only together with those of the earlier checks.
  */
 const withRepeated = (check: Check | undefined): string[] | undefined =>
   check && [check.id, ...(withRepeated(check.widens) ?? [])];

@@ -36,7 +36,7 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
   readonly keepsListening?: boolean;
   /** If set, the run ends at the first must clause that is broken, other than the `known` failures. */
   readonly failFast?: { readonly known: Baseline };
-  /** If this signal aborts, the run ends early and judges the evidence that it has so far. */
+  /** When this signal aborts, the run ends early. It then judges the evidence that it has so far. */
   readonly signal: AbortSignal;
   readonly events: RunEvents;
 }
@@ -77,8 +77,8 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Runs that use the same keys notice each other by announcements. The embedded server's keys are used by one
-        // run only.
+        // Runs announce the keys that they use, so that runs with the same keys notice each other. No other run can use
+        // the embedded server's keys.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),
@@ -99,7 +99,10 @@ export const progressOptions = ({ onPlan, onProbe }: Pick<RunEvents, "onPlan" | 
   onProbe: ({ planned }: ProbeRun): void => onProbe?.(planned.probe.name),
 });
 
-/** Returns a test whether a breach ends the run: its must clause counts, and the breach is no known failure. */
+/**
+ * Returns a test whether a breach ends the run. The breach must be of a must clause in the requirement set, and must
+ * not be a known failure.
+ */
 const stopsAt =
   (known: Baseline, { requirements, messages }: Pick<RunScope, "requirements" | "messages">) =>
   (breach: Judgement): boolean =>

@@ -19,8 +19,8 @@ export type RedactedRun =
       readonly listening: ListeningState | null;
     })
   /**
-   * The run judged nothing, for example because the target did not respond. `sentence` gives the reason, which the
-   * report has as well.
+   * The run judged nothing, for example because the target did not respond. `sentence` gives the reason. The report
+   * contains the same sentence.
    */
   | (RedactedDocument & { readonly kind: "nothing to judge"; readonly sentence: string });
 
@@ -108,7 +108,8 @@ function redactResult(result: RunResult, facts: RunReportFacts, { target, signal
       result: outcome.kind === "skipped" ? { kind: "skipped", ...describeSkip(outcome, facts.messages) } : outcome,
     })),
   };
-  // Redacts report and evidence in one call, because they share objects. Two calls would copy each shared object twice.
+  // `deep` redacts report and evidence together, because they share objects. Two calls would copy each shared object
+  // twice.
   const { deep } = redactorWithAlteredKeys([...secretsOf(target), ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted: signal?.aborted ?? false, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

@@ -15,7 +15,8 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
 /**
- * From this length on, altered keys are recognized by their unchanged part. For shorter keys, altered forms are listed.
+ * Minimum length of a key whose altered forms are recognized by their unchanged part. For shorter keys, `alteredKeysOf`
+ * lists the altered forms.
  */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;

@@ -75,7 +75,7 @@ export function webhookSecretsIn({ request: { method, body } }: Exchange): Secre
 
 /** Returns all keys and secrets of a target. In redacted texts, each is replaced by its `name`. */
 export const secretsOf = (target: Target): Secret[] => [
-  // The key of a server without keys is an empty text, which must not be redacted.
+  // For a server that requires no keys, `key` is empty. An empty text must not be redacted.
   ...Object.values(target.keys).flatMap(({ name, key }) => (key === "" ? [] : [{ name, value: key }])),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>
     signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],

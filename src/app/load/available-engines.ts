@@ -27,8 +27,8 @@ export async function findEngines(): Promise<AvailableEngines> {
 }
 
 /**
- * Removes k6 from the engines if its network settings cannot reach the target. For the embedded server (`null`), keeps
- * every engine.
+ * Removes k6 from the available engines if k6 cannot reach the target with the target's network settings. For the
+ * embedded server (`null`), keeps all engines.
  */
 export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6CannotReach(target);

@@ -20,13 +20,16 @@ export type LoadDiscovery =
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/** Maximum total time that discovery waits because of rate limits. Its few requests hardly exhaust any. */
+/**
+ * Maximum total time that discovery waits because of rate limits. Discovery sends few requests, so it rarely has to
+ * wait.
+ */
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
 /**
- * Finds what the target file does not say: an agent that answers, the tier of the main key, and slow agents if
- * `needed`.
+ * Finds what the target file does not say: an agent that answers, and the tier of the main key. Finds slow agents only
+ * if they are in `needed`.
  */
 export async function discoverForLoad(
   named: Target,

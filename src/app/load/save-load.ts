@@ -48,8 +48,8 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // If a file went to a temporary folder, later files go there, too. If both folders failed, the next file tries both
-    // again.
+    // After a file went to a temporary folder, later files go there, too. If no folder could be written, the next file
+    // tries the same folders again.
     folder = written.folder ?? folder;
   };
   return {
@@ -80,7 +80,10 @@ export function openLoadWriter(
   };
 }
 
-/** Returns how the run ended, for the report on a load that was not sent. `null` if such a load gets no report. */
+/**
+ * Returns how to report why a load was not sent: the target was unreachable, or the load was stopped. Returns `null`
+ * for a reason that gets no report.
+ */
 export function runEndWithoutLoad(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

@@ -203,19 +203,20 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // An interrupted pause still counts in full. `Math.min` keeps the sum from exceeding the duration of the load.
+  // `waitedMs` counts a pause in full, even if the pause was interrupted. The sum must not exceed the duration of the
+  // load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }
 
-/** Returns how many requests a load after a run may send: `maxRequests` minus the requests of the run. */
+/** Returns how many requests a load may send after a run. `maxRequests` limits run and load together. */
 export const requestsLeft = (maxRequests: number | null, { requests }: Report): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
 
 export interface LoadEvents {
   /**
-   * Called before the first trial. `target` is `null` for the embedded server; otherwise it has the keys that its test
-   * control issued.
+   * Called before the first trial. `target` includes the keys that the target issued for this load. For the embedded
+   * server, `target` is `null`.
    */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;

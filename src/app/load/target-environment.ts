@@ -22,7 +22,10 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/** Returns the keys and limits of each usable tier. A tier that only this target has counts as enterprise. */
+/**
+ * Returns the keys and limits of each tier for which the target has a usable key. A tier with a name of the target's
+ * own counts as enterprise.
+ */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -33,8 +36,8 @@ export function tierKeysOf(target: Target): TierKeys[] {
 }
 
 /**
- * Prepares the user's target for load trials. `used`: when each key was last used. Such a key rests before its first
- * trial.
+ * Prepares the user's target for load trials. `used`: when each key was last used, by the key's name. A used key rests
+ * before its first trial.
  */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
@@ -57,8 +60,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // A target may respond to an advance of its clock only after it has sent the deliveries of that time. So the clock
-    // may lag.
+    // The clock may lag in trials with webhooks. A target may send all due deliveries before it responds to an advance.
     const mayLag = needsReceiver(trial);
     const betweenTrials = clock?.betweenTrials ?? null;
     const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });
@@ -122,8 +124,8 @@ const engineTargetOf = (
 });
 
 /**
- * Returns the agents for the roles that a load needs. If no agent streams, the answering agent is used for streams,
- * too.
+ * Returns the agents to which a load sends its requests, by role. If the target has no streaming agent, the answering
+ * agent plays that role.
  */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,

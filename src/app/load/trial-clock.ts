@@ -19,7 +19,7 @@ import { openTransport } from "../../wire/transport.ts";
 const observationMs = 3000;
 /** How far a test clock is advanced to see whether the time in the headers follows it. */
 const testAdvanceMs = 5000;
-/** Minimum difference between two times in headers that counts as a change. */
+/** Minimum difference between two times in headers that shows that the server's clock has moved. */
 const minChangeSeconds = 0.5;
 
 /** The server's time in Unix seconds, read from a response in two ways. A time is `null` if its headers are absent. */
@@ -117,13 +117,16 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/** How long a failed advance of a test clock is tried again. During a new deployment, a target may not respond. */
+/**
+ * How long to retry a failed advance of a test clock. A target that is being deployed anew may not respond for some
+ * seconds.
+ */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
 /**
- * Returns a test clock whose failed advances are tried again for 8 s. Then {@link TargetDied} ends the load. Use it
- * only between trials: an advance that failed may have taken effect, so that the clock is advanced twice.
+ * Returns a test clock that retries a failed advance for 8 s, and then ends the load with {@link TargetDied}. Must be
+ * used only between trials. A failed advance may have taken effect, so a retry may advance the clock twice.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
@@ -162,8 +165,8 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
 }
 
 /**
- * Gives trials control of a target's test clock: `beginMinute` passes a minute, and `keepInStep` makes the clock follow
- * real time.
+ * Gives trials control of a target's test clock. `beginMinute` advances it beyond the current minute window.
+ * `keepInStep` makes it follow real time.
  */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);

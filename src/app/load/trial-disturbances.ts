@@ -15,13 +15,11 @@ interface WatchedTrial {
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
-  /**
-   * The clock that follows real time, if the harness advances the target's test clock in this way; otherwise `null`.
-   */
+  /** The test clock that the harness advances along with real time; `null` if the harness does not do this. */
   readonly inStep: FollowingClock | null;
   /**
-   * Whether the test clock may lag behind real time. This does no harm if the trial counts deliveries instead of
-   * requests in a window.
+   * Whether the trial tolerates a test clock that lags behind real time. Trials of webhook deliveries do, because they
+   * count no requests in a rate-limit window.
    */
   readonly mayLag: boolean;
 }
@@ -57,8 +55,8 @@ export function watchForDisturbances({ target, keys, announced, clock, inStep, m
 }
 
 /**
- * Returns how the search for other clients of a key passes time: by the test clock if there is one, otherwise in real
- * time.
+ * Returns how to wait during the search for other clients of a key: by the test clock if there is one, otherwise in
+ * real time.
  */
 const timeControlFor = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,

@@ -8,7 +8,8 @@ export interface MessageTerms {
   /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
   /**
-   * The hints of the command line or the library. Only hints are here that differ in more than the names of settings.
+   * The hints for which the command line and the library need separate texts. Other hints differ only in the names of
+   * settings.
    */
   readonly hints: Readonly<
     Record<
@@ -85,14 +86,17 @@ const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 100
 /** A hint how to enable a skipped check: `give` names what the user has to provide. */
 export interface Hint {
   readonly give: string;
-  /** Explains `give`, after a colon. Not shown in a list of alternatives. `null` if `give` needs no explanation. */
+  /**
+   * Explanation of `give`. Messages show it after a colon, but not in a list of alternatives. `null` if `give` needs
+   * none.
+   */
   readonly is: string | null;
 }
 
 type AgentNeed = `agents.${AgentRole}`;
 type EventNeed = Extract<Need, `triggers.${string}`>;
 
-/** The requirements of probes for which the table below has a hint. */
+/** The requirements of probes for which `hintsByNeed` has a hint. */
 type TableNeed = Exclude<Need, AgentNeed | EventNeed | "receiver">;
 
 const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {

@@ -28,7 +28,7 @@ export interface NightPlan extends RunNightOptions {
   readonly before: readonly Night[];
 }
 
-/** The reports of a night's run and load. They are not compared with earlier nights yet. */
+/** The reports of a night's run and load, before they are compared with earlier nights. */
 export interface ExecutedNight {
   readonly night: Night;
   readonly run: ReportDocument | null;
@@ -152,7 +152,10 @@ export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];
-  /** The load to send; `null` for none. `engine` must not be `in turns`: each trial is compared with earlier nights of the same engine. */
+  /**
+   * The load to send; `null` for none. `engine` must not be `in turns`, because a trial is compared only with earlier
+   * trials of the same engine.
+   */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;

@@ -33,8 +33,8 @@ const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
 /**
- * Reads the nights of a history. A night that begins more than a day after `nowMs` counts as damaged, because a clock
- * was wrong.
+ * Reads the nights of a history. A night counts as damaged if it begins more than a day after `nowMs`, because its time
+ * must be wrong.
  */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));

@@ -26,13 +26,13 @@ export interface PlanRow {
   /** The tier that the probe tests. `null` for a probe that runs once per target, not once per tier. */
   readonly tier: string | null;
   /**
-   * Names of the keys that send the probe's requests. The plan counts all of the probe's requests for the first key.
+   * Names of the keys with which the probe sends requests. The plan attributes all of these requests to the first key.
    */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /**
-   * Estimated number of agent executions. Higher if usage requests do not count, because then invokes exhaust the
-   * limits.
+   * Estimated number of agent executions. The estimate assumes that usage requests count against rate limits. If they
+   * do not, the probe exhausts the limits with invokes, which execute agents.
    */
   readonly executions: number;
   readonly waitSeconds: number;
@@ -56,7 +56,7 @@ export function planRowOf(
   };
 }
 
-/** Returns the key with which a probe sends most of its requests. Not meant for probes that run once per tier. */
+/** Returns the key with which a probe sends most of its requests. Only for probes that run once per target. */
 export function mainKeyOfProbe(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
@@ -102,7 +102,8 @@ export interface TierCost extends ProbeCost {
 }
 
 /**
- * Returns, for each published tier, the cost of testing its limits. Used if only the run finds out the main key's tier.
+ * Returns the cost of testing the limits of each published tier. The plan shows these costs if the main key's tier is
+ * unknown before the run.
  */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
@@ -158,7 +159,7 @@ const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { 
 /** A minute, and one second because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
-/** Returns how many seconds of waiting a limit per minute adds to a number of requests. */
+/** Returns how long the limit per minute delays a number of requests, in seconds. */
 const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteWindowSeconds;
 

@@ -13,20 +13,20 @@ export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
   /**
-   * The settings that would let the run try more pairs: lines of the target file, or flags. The setting that adds the
+   * Settings with which the run would try more pairs: lines of the target file, or flags. The setting that adds the
    * most pairs comes first.
    */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
 /**
- * The pairs of request properties that a run will try. `triples` counts combinations of endpoint, kind of key and
- * state.
+ * The pairs of request properties that a run will try. `triples` counts combinations of three properties: endpoint,
+ * kind of key, and state of the key.
  */
 export interface PlannedPairs extends PlannedPairCounts {
   /**
-   * Whether the run may try more pairs than `covered`, because ordinary requests or further generated requests try some
-   * as well.
+   * Whether `covered` is only a minimum. Other requests, or more generated requests than planned, may try further
+   * pairs.
    */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
@@ -62,28 +62,22 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
     covered: coveredCount,
     total,
     cut: inWords(cut),
-    isMinimum: target.clock === null || cut.some(({ needs }) => isRunBound(needs)),
+    isMinimum: target.clock === null || cut.some(({ needs }) => needsLargerBudget(needs)),
     triples: triples === undefined ? null : { ...triples, cut: inWords(triples.cut) },
     seed,
   };
 }
 
-/**
- * Whether pairs are left out because of `maxRequests` or `maxExecutions`. How many pairs fit into such a bound depends
- * on the responses.
- */
-const isRunBound = (needs: Enabler): boolean =>
+/** Whether the missing requirement is a higher `maxRequests` or `maxExecutions`. */
+const needsLargerBudget = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/**
- * A run may send up to 15 % more requests than planned, because health requests and refused requests use up no rate
- * limit.
- */
+/** The plan counts only requests that use up a rate limit. Health requests and refused requests may add up to 15 %. */
 const unplannedRequestsFactor = 1.15;
 
 /**
- * Returns the requests and executions that earlier probes leave over, and the limits that these probes test. Leaves out
- * probes that cost too much.
+ * Returns the requests and executions that remain after earlier probes, and the results of those probes that test
+ * limits. Leaves out the cost of probes that would exceed the budget.
  */
 function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput) {
   const { maxRequests, maxExecutions, discoveryRequests, short } = input;
@@ -100,6 +94,8 @@ function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsI
   return { left, tested };
 }
 
-/** For a probe that uses up a limit, returns a list with its result. For any other probe, returns an empty list. */
+/**
+ * Returns the `result` of a probe that uses up a limit, as a list of one. For any other probe, returns an empty list.
+ */
 const limitTestsOf = ({ probe: { usesUp: state }, tested }: PlannedProbe, result: LimitTest["result"]): LimitTest[] =>
   state === undefined ? [] : [{ state, tier: tested?.tier ?? null, result }];

@@ -20,11 +20,11 @@ import {
 /** The plan of a run: what it would send, create, wait for and skip. `conformance plan` shows it. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
-  /** For each role, which agent of the target plays it, and on which request. */
+  /** For each role, such as `slow`: the agent that plays it, and any special path or request body. */
   readonly roles: Readonly<Record<string, string>>;
   /**
-   * The requests of discovery, which come before all probes. Health requests are left out, because no rate limit
-   * applies to them.
+   * The requests with which a run discovers the target before its first probe. Health requests are not included,
+   * because no rate limit applies to them.
    */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
@@ -55,7 +55,9 @@ export interface RunPlan {
 }
 
 export interface ChecksShortOfTime {
-  /** Ids of the checks that would be skipped, possibly for one tier only. */
+  /**
+   * Ids of the checks that the run would skip because `maxWaitMs` is too short. Some may be skipped for one tier only.
+   */
   readonly checks: readonly string[];
   /** The smallest `--max-wait`, in minutes, that lets every check run. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;

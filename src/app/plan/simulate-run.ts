@@ -29,8 +29,8 @@ export interface SimulationOptions {
 }
 
 /**
- * Simulates the waits of a run in virtual time. The result is an estimate, because simulated responses take no time and
- * are all legal.
+ * Simulates the waits of a run with a simulated clock. The result is an estimate, because simulated responses take no
+ * time and never fail.
  */
 export async function simulateRun(planned: readonly PlannedProbe[], parts: SimulationOptions): Promise<SimulatedRun> {
   const { target, main, discoveryRequests, maxWaitMs } = parts;
@@ -78,7 +78,7 @@ async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
 
-/** Number of microtasks after which the pacer has let another probe send. A real response takes longer. */
+/** Number of microtasks to wait until the pacer has let another waiting probe send its request. */
 const handoverMicrotasks = 10;
 
 interface SimulationContext {
@@ -88,7 +88,7 @@ interface SimulationContext {
   /** When each probe ended, in virtual milliseconds, by the probe's name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Tells the pacer that the tier's minute window has just begun with one request. */
+  /** Tells the pacer that a new minute window of the tier's key has just begun, with one request in it. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -105,7 +105,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe of this stage waits for new windows itself. The pacer delays only requests of other stages.
+  // A probe of the stage `limits` waits for a new minute window itself. The pacer does not delay its requests.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -136,7 +136,10 @@ async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Simul
 const waitStepMs = 1000;
 const windowSeconds = 60;
 
-/** Returns a simulated response at the time `ms`. It counts against the limits, and has no rate-limit headers. */
+/**
+ * Returns a simulated response with status 200 at the time `ms`. It counts against the rate limits, but has no
+ * rate-limit headers.
+ */
 const simulatedSample = (ms: number): Sample => ({
   id: "",
   kind: "other",
@@ -167,15 +170,18 @@ export async function findSufficientWaitMinutes(
 
 const maxSearchedMinutes = 24 * 60;
 /**
- * The search starts this many minutes below the wait of an unbounded run. Such a run also makes waits that are
- * optional.
+ * The search for a sufficient wait starts this many minutes below the wait of a run without a limit. A run without a
+ * limit also makes optional waits.
  */
 const searchMarginMinutes = 2;
 
 /** Number of event-loop turns without a new timer after which virtual time advances. */
 const idleTurns = 3;
 
-/** Creates timers in virtual time. When all code waits for timers, the time jumps to the next one. */
+/**
+ * Creates timers with a simulated clock. When all code sleeps, the clock jumps to the time at which the first sleep
+ * ends.
+ */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

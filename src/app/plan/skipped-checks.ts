@@ -6,11 +6,11 @@ import { type Enabler, fastSkip, needsMoreTime, need, needsTierOfKey, type Messa
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** Checks that a run skips for the same reason: a missing requirement, such as a line of the target file. */
+/** Checks that a run skips because of the same missing requirement, such as a line of the target file. */
 export interface SkipGroup {
   readonly enabledBy: string;
   readonly checks: readonly string[];
-  /** Ids of those `checks` that lack further requirements as well. */
+  /** Ids of those `checks` for which another requirement is missing, too. */
   readonly needingMore: readonly string[];
 }
 
@@ -68,7 +68,7 @@ function missingRequirementsOf(
   ];
 }
 
-/** Returns the missing requirements of a probe that the plan leaves out. */
+/** Returns the requirements that are missing for a probe that is not part of the plan. */
 function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
   if (fast && probe.per === "tier") return [need("fast")];
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
@@ -86,8 +86,8 @@ export type OpenQuestion =
   /** It is open how many webhook retries will arrive within the maximum wait. */
   | { readonly kind: "retries" }
   /**
-   * It is open whether usage requests count. If they do not, the run exhausts limits by invokes, which adds this many
-   * agent executions.
+   * It is open whether usage requests count against rate limits. If they do not, the run exhausts the limits with
+   * invokes. That adds `executions` agent executions.
    */
   | { readonly kind: "reading usage counts"; readonly executions: number }
   /** It is open how many further requests the run will send, such as retries after 429 and requests without a key. */

@@ -53,5 +53,8 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Maximum number of clock advances to remember. Exchanges in progress all began after older advances. */
+/**
+ * Maximum number of clock advances to remember. An older one matters only to an exchange that began more than 1,000
+ * advances ago.
+ */
 const maxAdvances = 1000;

@@ -6,8 +6,9 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 const maxKeptPerKind = 3;
 /** Maximum number of kept exchanges that show a breach of the same check. */
 const maxKeptPerBreach = 5;
-/** Maximum number and total size of kept exchanges. Beyond, only exchanges that show a breach are kept. */
+/** Maximum number of kept exchanges. Further exchanges are kept only if they show a breach. */
 const maxKeptExchanges = 1500;
+/** Maximum total size of kept exchanges. Further exchanges are kept only if they show a breach. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
 /** Creates a store with limited memory. It keeps the first exchanges of each kind, and exchanges that show a breach. */
@@ -46,7 +47,9 @@ function approximateBytes({ request, answer }: Exchange): number {
   return 2048 + received * 2 + (request.body.kind === "none" ? 0 : request.body.bytes);
 }
 
-/** Returns a text that is the same for all exchanges of a kind. To judge one exchange of a kind is usually enough. */
+/**
+ * Returns a text that identifies the kind of an exchange. Exchanges of the same kind usually get the same judgement.
+ */
 function kindOf(exchange: Exchange): string {
   const { request, answer, key } = exchange;
   if (answer.kind !== "answered") return "unanswered";

@@ -40,7 +40,7 @@ const post = (message: MessageFromJudge): void => proxyPort.postMessage(message)
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
-/** The tier of a key is the only thing that a user of a proxy can add, so each hint names that option. */
+/** A user of the proxy can add only the tiers of keys. So every hint names the option for tiers. */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,

@@ -26,11 +26,9 @@ export interface ProxyOptions {
 /** A running proxy that judges the traffic through it. */
 export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 
-/**
- * Maximum number and total size of exchanges that wait for the judging thread. Further exchanges are counted, but not
- * judged.
- */
+/** Maximum number of exchanges that wait for the judging thread. Further exchanges are counted, but not judged. */
 const maxWaitingExchanges = 6000;
+/** Maximum total size of the exchanges that wait for the judging thread. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 /**
  * Exchanges go to the thread in groups, because each message costs time. A group is sent after 20 ms, or when it has 64

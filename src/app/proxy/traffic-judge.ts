@@ -40,19 +40,19 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
 
 /** Maximum number of keys that get a name. All further keys count as hidden. */
 const maxNamedKeys = 5000;
-/** Number of exchanges that are judged together as soon as they have arrived. */
+/** The waiting exchanges are judged as soon as there are this many. */
 const minBatchSize = 2000;
 /** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
 /**
- * Judges traffic in batches. The final report judges only the exchanges that were kept, so that its evidence supports
- * it.
+ * Judges traffic in batches. The final report judges only the kept exchanges, because its evidence contains no others.
  */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
-  // After the test clock was advanced, the proxy's real times cannot be compared with rate-limit windows.
+  // After a client has advanced the server's test clock, real times cannot be compared with rate-limit windows. So
+  // times are not judged.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();
@@ -145,7 +145,10 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   };
 }
 
-/** Returns the tiers without those of keys that have not occurred in the traffic yet. */
+/**
+ * Returns the tiers of the keys that the traffic has contained so far. Keeps the entry `*`, which stands for all other
+ * keys.
+ */
 const tiersOfKnownKeys = (
   tiers: ReadonlyMap<string, string>,
   keys: Readonly<Record<string, unknown>>,

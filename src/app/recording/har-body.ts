@@ -12,7 +12,7 @@ export function stringAt(value: unknown, ...path: readonly string[]): string {
   return typeof found === "string" ? found : "";
 }
 
-/** A body from an HTTP archive. `gap` says whether the recording lacks all or part of the body. */
+/** A body from an HTTP archive. `gap` says whether the body is missing or cut off; `null` if it is complete. */
 export interface HarBody {
   readonly body: Body;
   readonly bytes: Buffer;
@@ -161,13 +161,16 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the times may be too early, because some recorders leave out the wait for a free connection. */
-  readonly mayBeLate: boolean;
+  /**
+   * Whether the recorded times may be earlier than the real ones. Some recorders leave out the wait for a free
+   * connection.
+   */
+  readonly mayBeEarly: boolean;
 }
 
 /**
- * Reads the times of an archive's entry. Returns `null` if times are missing, or if they are too early and no `Date`
- * header allows a correction.
+ * Reads the times of an archive's entry. Returns `null` if times are missing. Also returns `null` if they may be too
+ * early, but no `Date` header allows a correction.
  */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
   const sentMs = Date.parse(stringAt(entry, "startedDateTime"));
@@ -175,11 +178,11 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   if (Number.isNaN(sentMs) || typeof tookMs !== "number" || !(tookMs >= 0)) return null;
   const blocked = getPath(entry, "timings", "blocked");
   const showsWaiting = typeof blocked === "number" && blocked >= 0;
-  const mayBeLate = !showsWaiting && !recordersOfSendingTime.has(creator);
-  if (mayBeLate && dateHeaderMs(headers) === null) return null;
+  const mayBeEarly = !showsWaiting && !recordersOfSendingTime.has(creator);
+  if (mayBeEarly && dateHeaderMs(headers) === null) return null;
   const receive = getPath(entry, "timings", "receive");
   const receiveMs = typeof receive === "number" && receive > 0 ? Math.min(receive, tookMs) : 0;
-  return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeLate };
+  return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeEarly };
 }
 
 /**
@@ -196,13 +199,13 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 const dateResolutionMs = 1000;
 
 /**
- * Returns how much later than recorded each response may have begun. A response's delay is the time from its recorded
- * start to its `Date`, minus the smallest such time of all responses.
+ * Returns how much later than recorded each response may have begun, in milliseconds. Compares each response's `Date`
+ * header with its recorded start. The response with the smallest difference counts as not delayed.
  */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);
-    return times === null || !times.mayBeLate || date === null ? null : date - times.headMs;
+    return times === null || !times.mayBeEarly || date === null ? null : date - times.headMs;
   });
   const minOffset = offsets.reduce<number>((earliest, offset) => Math.min(earliest, offset ?? Infinity), Infinity);
   return offsets.map((offset) => (offset === null || offset - minOffset <= dateResolutionMs ? 0 : offset - minOffset));

@@ -43,9 +43,12 @@ export interface JudgeRecordingOptions {
 
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingContents;
-  /** Number of exchanges that were judged earlier and are not in the evidence. Default: 0. */
+  /** Number of exchanges that were judged, but are not kept in the evidence. Default: 0. */
   readonly counted?: number;
-  /** Breaches that were found earlier, by check id. The exchanges that showed them may no longer be in the evidence. */
+  /**
+   * Breaches that earlier judgements of the same traffic found, by check id. The exchanges that showed them may no
+   * longer be in the evidence.
+   */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
@@ -104,7 +107,7 @@ export function reportOnRecording(
   const facts = { requirements, messages, ...(party && { party }), started, finished };
   const { report, evidence } = redactRun(result, facts, traffic);
   return {
-    // The list of created webhooks and alerts is empty, because other programs created those in the traffic.
+    // `created` lists only what the harness itself created. The recorded requests came from other programs.
     report: { ...report, created: [], recording: describeRecording(traffic, description) },
     evidence: keepsBodies ? evidence : withoutBodies(evidence),
   };
@@ -174,7 +177,7 @@ function relativeToStart(
   return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-/** Removes all bodies from evidence. Results of probes contain bodies, so the probes become skipped. */
+/** Removes all bodies from evidence. The results of probes contain bodies, so each probe is recorded as skipped. */
 function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

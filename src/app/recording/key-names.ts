@@ -16,8 +16,8 @@ type RecordedKey =
   | { readonly kind: "shown"; readonly value: string };
 
 /**
- * Gives each exchange the name of its key. If no exchange shows a key, all keys count as hidden, because Chromium omits
- * the header by default.
+ * Gives each exchange the name of its key. If no request shows a key, all keys count as hidden. Chromium leaves the
+ * `Authorization` header out of archives by default.
  */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
@@ -55,7 +55,7 @@ interface NamedKey {
 /**
  * Creates a namer of keys in recorded exchanges. It gives each new key the next name: `key-1`, `key-2` and so on.
  *
- * @param given names that the recording has in place of keys; `null` if such names do not count
+ * @param given names that the recording has in place of keys; `null` to treat such names as hidden keys
  * @param maxKeys maximum number of keys that get a name; all further keys count as hidden
  */
 export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infinity) {

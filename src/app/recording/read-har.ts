@@ -88,7 +88,10 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/** The duration that is assumed for an exchange without times. A day contradicts no duration in a response. */
+/**
+ * The duration that is assumed for an exchange without times. A day is so long that it contradicts no duration in a
+ * response.
+ */
 const assumedDurationMs = 86_400_000;
 
 /**

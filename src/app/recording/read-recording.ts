@@ -101,8 +101,8 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
 }
 
 /**
- * Returns when the recording started, in Unix milliseconds. Uses the `Date` header that gives the latest start, because
- * a `Date` may lag.
+ * Returns when the recording started, in Unix milliseconds. Each `Date` header gives an estimate. The latest estimate
+ * is used, because a `Date` may be too early.
  */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {

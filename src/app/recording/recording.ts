@@ -28,7 +28,10 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /** The exchange. Its times are Unix milliseconds; if the start of the recording is unknown, they are relative. */
+  /**
+   * The exchange. Its times are Unix milliseconds. If the start of the recording is unknown, its times are relative to
+   * that start.
+   */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }
@@ -37,7 +40,10 @@ export interface Recording {
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
-  /** Facts that the recording shows, such as times. Whether it shows `keys` is found out later. */
+  /**
+   * Facts that the recording shows, such as times. The field `keys` is added later, when the keys of the requests have
+   * been read.
+   */
   readonly facts: Omit<RecordingContents, "keys">;
 }
 

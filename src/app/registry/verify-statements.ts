@@ -46,7 +46,7 @@ async function nameIn({ folder, keys }: FoundVendor): Promise<{ readonly name: s
   return { name: first?.vendor ?? folder };
 }
 
-/** Returns the result of `read`. If it throws, returns the problem with the file at `path`. */
+/** Returns the result of `read`. If `read` throws because of wrong input, returns a problem that names `path`. */
 async function unlessBroken<T>(path: string, read: () => Promise<T>): Promise<T | RegistryProblem> {
   try {
     return await read();

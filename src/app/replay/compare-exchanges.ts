@@ -3,8 +3,9 @@ import { type Answered, type Body, bodyJson, type Exchange } from "../../evidenc
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
 /**
- * One property of two responses, compared. `significant`: the status, the error code or the shape differs. `usual`: a
- * value differs that changes in every response, such as a date. `value`: another value differs.
+ * One property of two responses, compared. `significant`: an important difference, such as another status, error code
+ * or shape. `usual`: a difference in a value that changes in every response, such as a date. `value`: a difference in
+ * any other value.
  */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
@@ -60,7 +61,10 @@ const usuallyDifferentNames = new Set([
 const isUsuallyDifferent = (name: string): boolean =>
   usuallyDifferentNames.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
-/** Compares the headers of two responses. Significant: a header of the interface appears or disappears, or the media type changes. */
+/**
+ * Compares the headers of two responses. A difference is significant if a header of the interface appears or
+ * disappears, or if the media type changes.
+ */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [headersByName(was), headersByName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
@@ -165,8 +169,9 @@ function firstEventRows(was: Answered, is: Answered): DifferenceRow[] {
 
 const valueText = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 
-/** Bounds of the comparison: values that are deeper than the first, or beyond the second in number, are ignored. */
+/** Maximum depth of JSON values to compare. Deeper values are ignored. */
 const maxComparedDepth = 30;
+/** Maximum number of JSON values to compare. Further values are ignored. */
 const maxComparedValues = 2000;
 
 /** A flattened JSON value. `values`: the JSON text of each leaf, by its path, such as `body.items[0].id`. */
@@ -210,8 +215,8 @@ export interface ShapeChange {
 }
 
 /**
- * Returns the paths at which the two values have different types. Leaves out paths below such a path, and the items of
- * empty arrays.
+ * Returns the paths at which two JSON values have different types. Leaves out paths below another result. Leaves out
+ * the items of an array that is empty in either value.
  */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];

@@ -87,7 +87,7 @@ export interface KeySources {
   /** The API key that the user gave. It is used only if all requests of the report were sent with the same key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
-  /** Returns the name of the environment variable for the key with this name; `undefined` if the report names none. */
+  /** Returns the name of the environment variable that holds the key `name`; `undefined` if the report names none. */
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
@@ -101,8 +101,8 @@ export interface ReplayKeys {
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
 /**
- * Finds the API keys that were redacted in request headers. If the user gave one `apiKey`, `all` exchanges must have
- * the same key.
+ * Finds the API keys that were redacted in the headers of the `chosen` requests. A single `apiKey` from the user is
+ * accepted only if `all` exchanges used the same key.
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));

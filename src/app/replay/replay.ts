@@ -42,7 +42,10 @@ export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
   /** Why some requests got no response; `null` if all got one. */
   readonly stopped: string | null;
-  /** The result of the comparison. `other`: a status, error code or shape differs, or a request was not sent. */
+  /**
+   * The result of the comparison. `other`: a response has another status, error code or shape, or not all requests were
+   * sent.
+   */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
@@ -107,7 +110,8 @@ export type ConfirmationReason =
   /** The target is not on loopback, and `requests` (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
   /**
-   * The report names another address than the user, and may be forged. The keys of these variables would be sent there.
+   * The user gave no address, so keys would be sent to the address in the report, which may be forged. The `variables`
+   * hold these keys.
    */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 

@@ -17,8 +17,8 @@ const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
- * Selects the exchanges of a check's or clause's findings. If some findings failed, leaves out the exchanges of the
- * others.
+ * Selects the exchanges in the findings of a check or clause. If any of these findings failed, selects only the
+ * exchanges of failed ones.
  */
 export function selectExchanges(
   report: Report,

@@ -75,7 +75,7 @@ export function assembleReport({ judging, started, finished, findings, ...parts 
   return withProfileResults(report);
 }
 
-/** Adds to a report the verdict for each profile, and the conclusions about rate limits that its findings allow. */
+/** Adds the verdict for each profile to a report, and the rate limits that its findings prove. */
 export function withProfileResults({ profiles: _before, limits: _limits, ...report }: Report): Report {
   const profiles = profileResultsOf(report);
   return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
@@ -119,7 +119,9 @@ const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeBy
 
 export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** The result of a check. Its skip reason is the text of the report, not data. */
+/**
+ * The result of a check, with its skip reason as a text for people. In `Judgement`, the skip reason is structured data.
+ */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
 /**

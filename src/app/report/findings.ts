@@ -67,8 +67,8 @@ interface ProfileFacts {
 }
 
 /**
- * Marks findings as skipped if they belong to a profile that the target neither offers nor has. In findings about many
- * endpoints, ignores the endpoints of profiles that are missing or not selected.
+ * Marks the findings of a profile as skipped if the target neither offers nor has the profile. From findings about many
+ * endpoints, removes endpoints of missing or unselected profiles.
  */
 function withoutMissingProfiles(
   findings: readonly ReportFinding[],
@@ -93,9 +93,9 @@ function withoutMissingProfiles(
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
 /**
- * Whether a target lacks a profile: every response of its endpoints has a status with which a server refuses a missing
- * endpoint. For the profile of limits, no 429 and no rate-limit header may occur either. A profile without endpoints is
- * missing if no clause of it was exercised.
+ * Whether a target lacks a profile: all responses from its endpoints have a status with which a server refuses a
+ * missing endpoint. For the profile `limits`, no response may be a 429 or have a rate-limit header. A profile without
+ * endpoints is missing if none of its clauses was exercised.
  */
 function isProfileMissing(
   profile: Profile,
@@ -133,8 +133,8 @@ function skippedAsNotOffered(finding: ReportFinding, profile: Profile): ReportFi
 }
 
 /**
- * Removes the exchanges with endpoints of some profiles from a finding. Without them, a failure may become a pass or a
- * skip.
+ * Ignores the endpoints of some profiles in a finding about many endpoints. A failure that occurred only at these
+ * endpoints becomes a pass or a skip.
  */
 function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
   const { seen } = finding;
@@ -156,13 +156,16 @@ function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile
 const maxNamedPairs = 4;
 
 /**
- * Returns the reachable pairs of request properties that no request had. Empty if checks were selected, and for
- * evidence of earlier versions.
+ * Returns the pairs of request properties that were possible, but that no request had. Returns none if the user
+ * selected checks, or if the evidence is from an earlier version.
  */
 export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
-/** Adds a skipped finding for each must clause of an untried pair. Without it, the clause would count as exercised. */
+/**
+ * Adds a skipped finding for each must clause that an untried pair would have tested. Without this finding, the clause
+ * would count as exercised.
+ */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],

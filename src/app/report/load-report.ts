@@ -59,7 +59,7 @@ const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Returns the must clauses that scenarios test, but none of the scenarios of these trials. */
+/** Returns the must clauses that a load can test, but that no scenario of these trials tests. */
 function untestedMustClauses(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(
@@ -113,8 +113,8 @@ function levelOf(clause: string): Level {
 }
 
 /**
- * Converts the coverage of a load check for the report. `unseen` is empty, because a load has no list of expected
- * responses.
+ * Converts the coverage of a load check for the report. `unseen` is empty, because a load has no list of responses that
+ * should occur.
  */
 const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
@@ -145,8 +145,8 @@ function rowOf(finding: LoadFinding): Row {
 }
 
 /**
- * Converts the finding of a load check. A pass shows the measured numbers, a failure the smallest part of the load that
- * proves it.
+ * Converts the finding of a load check for the report. A passed check shows the measured numbers. A failed check shows
+ * the smallest part of the load that proves the failure.
  */
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   switch (finding.kind) {

@@ -69,7 +69,8 @@ export function assembleRunReport(result: RunResult, facts: RunReportFacts): Rep
 
 function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   const { name, baseUrl, keys, offers, network } = target;
-  // The report needs the environment variable of a key only if it does not follow from the key's name.
+  // Keys whose environment variable is not the one that follows from the key's name. Only these variables must be in
+  // the report.
   const named = Object.values(keys).filter((key) => key.variable !== shellVariableOfKey(key.name));
   const server = exchanges.flatMap((each) => headerValues(each, "server"))[0] ?? "";
   return withoutUndefined({
@@ -113,8 +114,8 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
 }
 
 /**
- * Returns the report's field `way`, which describes the proxy and the certificates of the connection. Empty if the run
- * used neither.
+ * Returns the report's field `way`, which describes the proxy and the certificate files of the connection. Returns an
+ * empty object if the run used none.
  */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
@@ -152,8 +153,8 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 type JsonFields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the JSON objects of a body that may describe the created resource. The document does not say which object
- * does.
+ * Returns the objects of a JSON body that may describe the created resource: the whole body, and objects in fields such
+ * as `data`. The interface document leaves open which of them does.
  */
 function candidateObjects(text: string): JsonFields[] {
   const records: JsonFields[] = [];

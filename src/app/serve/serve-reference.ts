@@ -122,7 +122,8 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // No wait is needed, because the reference server responds to an advance only after all effects of the advance.
+        // No wait is needed after an advance of the clock. The reference server responds only when all effects of the
+        // advance are complete.
         settleMs: 0,
         agentsFollow: true,
       },

@@ -77,7 +77,10 @@ const unjudgedVendor = (name: string, target: Target | null, reason: string): Ve
   reason,
 });
 
-/** Narrows a saved report to the requirement set of the comparison. Leaves a report of an earlier set as it is. */
+/**
+ * Limits a saved report to the checks of the requirement set that the comparison uses. A report by an earlier set stays
+ * as it is.
+ */
 const narrowedToSet = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
     ? { ...document, report: narrowReport(document.report, requirements) }

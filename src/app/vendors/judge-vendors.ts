@@ -84,7 +84,8 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // Vendors may share keys. So every key counts as used until now, and rests until its windows have passed.
+  // When the runs ended. Vendors may share keys, so every key counts as used at this time. It then rests until its
+  // rate-limit windows have passed.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

@@ -79,8 +79,8 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
 }
 
 /**
- * Compares a report of another version with this version's judgement of the same evidence. Only a different verdict is
- * a mismatch.
+ * Compares a report of another harness version with this version's judgement of the same evidence. Another verdict is a
+ * mismatch. Other differences are only notes.
  */
 function compareWithOtherVersion(
   { suite, verdict }: Report,
@@ -112,7 +112,7 @@ function digestsIn(folder: string, report: Report): Digests {
 /** The messages of the command line and those of the library, because the report may come from either. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** Judges the evidence in a report's folder again, and words it as the report does: in one of `wordings`. */
+/** Judges the evidence in a report's folder again. Uses those of the `wordings` that match the texts in the report. */
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
@@ -133,8 +133,8 @@ function rejudgeReport(folder: string, report: Report, wordings: PossibleMessage
 }
 
 /**
- * Returns contradictions between a report and its evidence, about the target or the number of requests. The evidence
- * may have fewer requests than the report.
+ * Returns contradictions between a report and its evidence: another target, or more requests in the evidence than the
+ * report counts.
  */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;

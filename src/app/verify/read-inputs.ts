@@ -123,7 +123,7 @@ async function readAtMost(body: AsyncIterable<Uint8Array>, url: string): Promise
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Reads a buyer's policy, in JSON or YAML. Relative paths in the policy start at its own folder. */
+/** Reads a buyer's policy, in JSON or YAML. Paths in the policy are relative to the policy's folder. */
 export function readPolicy(file: string): Policy {
   const notation = notationOf(file);
   if (notation === null)

@@ -155,14 +155,14 @@ export function deleteWatchFiles(folder: string): void {
 /** How often the journal gets a line that says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
 /**
- * Longest normal gap between two lines of the journal. After a longer gap, the receiver counts as not listening: the
- * machine may have been asleep.
+ * Maximum time between two lines of the journal while the receiver listens. A longer gap counts as time without a
+ * receiver, because the machine may have been asleep.
  */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**
- * Creates an accumulator for the lines of the watch journal. It starts at the end of the run, with the run's
- * deliveries.
+ * Creates an accumulator for the lines of the watch journal. It collects deliveries, and periods without a receiver.
+ * Its first deliveries are those that the run `received`.
  */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
@@ -176,8 +176,8 @@ export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) 
       lastLineMs = Math.max(lastLineMs, atMs);
     },
     /**
-     * Returns the deliveries until `untilMs` (since the start of the run), and the periods in which no receiver
-     * listened.
+     * Returns all deliveries, and the periods up to `untilMs` in which no receiver listened. `untilMs` counts from the
+     * start of the run.
      */
     upTo: (untilMs: number, isListening: boolean): WatchedDeliveries => {
       const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;

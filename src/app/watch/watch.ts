@@ -96,7 +96,10 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** Records a gap if the receiver has refused connections since the last line, because deliveries may be missing. */
+  /**
+   * Adds a line for a gap to the journal if the receiver refused connections since the last call. The refused
+   * connections may have been deliveries.
+   */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -109,8 +112,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Deliveries that arrived between the end of the run and the start of the watch are recorded now.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
+  // Records the deliveries that arrived between the end of the run and the start of the watch.
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
     recordGap();
@@ -135,8 +138,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
 }
 
 /**
- * Opens the journal of a watch. If a line cannot be written later, the watch goes on, because the new report will
- * contain the delivery.
+ * Opens the journal of a watch. If a line cannot be written later, the watch goes on. The report at its end contains
+ * the delivery anyway.
  */
 function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
   let isReported = false;
@@ -159,7 +162,8 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 const isScheduleOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
 /**
- * Returns a receiver's record that continues the deliveries so far: it counts on from their attempts and delivery ids.
+ * Returns a receiver's record whose counters continue after the earlier deliveries. So new deliveries get the next
+ * attempt numbers and delivery ids.
  */
 function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>

@@ -43,7 +43,8 @@ export interface StagedFile {
 }
 
 /**
- * Writes a text into a temporary file next to the final file. Only `commit` writes to pipes and devices.
+ * Writes a text into a temporary file next to the final file. If the final file is a pipe or a device, writes nothing
+ * until `commit`.
  *
  * @throws Node's own error
  */

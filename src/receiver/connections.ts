@@ -57,7 +57,9 @@ const closingOrder = [
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits the connections of a server. Closes the one that is least likely to bring a delivery. */
+/**
+ * Limits the connections of a server. If there are too many, closes the one that is least likely to bring a delivery.
+ */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();

@@ -191,7 +191,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // The hook stores only the ends of a cut body. An eighth of its length counts, because reading it took time.
+  // A cut body is stored only in part. But at least an eighth of its length counts, because reading it took time.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
@@ -206,7 +206,7 @@ function createCountWaiter(count: () => number) {
   };
 
   /**
-   * Resolves when the count reaches `wanted`, after `realMs`, or at `end`. The value says whether the count was
+   * Waits until the count reaches `wanted`, `realMs` have passed, or `end` is called. Resolves to whether the count was
    * reached.
    */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {

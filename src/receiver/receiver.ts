@@ -42,7 +42,7 @@ export interface Receiver {
 
 /** The state of a receiver, as plain JSON, from which a receiver with the same address and hooks can be started. */
 export interface ReceiverRecord {
-  /** The address `host:port`, with the actual port. */
+  /** The address on which the receiver listens: `host:port`, with the actual port. */
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
@@ -73,7 +73,7 @@ export interface StorageBounds {
 
 /** Storage for the deliveries of a run: twice what runs against conforming targets have needed. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Storage for the deliveries of a load, in which each of thousands of invokes causes one or two deliveries. */
+/** Storage for the deliveries of a load. A load sends thousands of invokes, and each causes one or two deliveries. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
@@ -105,7 +105,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    // Pauses the socket: otherwise the parser would raise this error again for each further piece of data.
+    // Without `pause`, the parser would emit `clientError` again for each further piece of data.
     connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);
@@ -148,7 +148,10 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
-/** Each hook can store this many even if `storage` is full, so that a flood to one hides no deliveries to others. */
+/**
+ * Storage for the first deliveries to each hook, even if `storage` is full. So a flood of deliveries to one hook does
+ * not hide those to others.
+ */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum storage that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
 const maxDeliveryBytes = 512 * 1024;

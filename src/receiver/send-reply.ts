@@ -29,7 +29,7 @@ export function limitKeptConnections(): KeepConnection {
 export interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Called when a reply has ended that was still under way when it was returned. */
+  /** Called with the final reply, if the reply was still under way when {@link startReply} returned. */
   readonly change: (changed: DeliveryReply) => void;
   /** Registers a callback for the time when the probe calls `release`. */
   readonly whenReleased: (then: () => void) => void;

@@ -5,9 +5,9 @@
 export interface ResponseCounts {
   /** When the first of these requests was sent. */
   readonly sentMs: number;
-  /** Earliest possible time of the first response head. */
+  /** Earliest possible time at which the first of these responses began. */
   readonly fromMs: number;
-  /** Latest possible time of the last response head. */
+  /** Latest possible time at which the last of these responses began. */
   readonly toMs: number;
   /** Number of responses that look like a gateway's: 502, 503 or 504, with no header or field of the interface. */
   readonly gatewayLike: number;
@@ -31,14 +31,14 @@ const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
 /**
- * If gateway-like responses, mixed with others, last for more than this part of the load, a deployment does not explain
- * them.
+ * Maximum share of the whole time for which a deployment can explain gateway-like responses among others. If they go on
+ * for longer, the target itself sent them.
  */
 const minWholeShare = 0.8;
 
 /**
- * Returns the periods in which a gateway responded in place of the target; `null` if the target sent the responses
- * itself, because too many are isolated or they go on for too long.
+ * Returns the periods in which a gateway responded in place of the target. Returns `null` if the target itself sent
+ * these responses: too many are isolated, or they go on for too long.
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
@@ -78,8 +78,8 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
 }
 
 /**
- * Whether counts of a second follow a period directly. They may still belong to it, because the order of responses
- * within a second is unknown.
+ * Whether the responses of one second follow directly after a period. They may still belong to the period, because the
+ * order of responses within a second is unknown.
  */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -105,7 +105,8 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // Waits for requests that discovery has left open. Probes that count slots or requests would count them, too.
+    // Waits until the open requests of discovery have ended. They would distort the results of probes that count slots
+    // or requests.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? waitToReserve(planned, context.maxWaitMs) : 0);
@@ -146,8 +147,8 @@ function runOnSharedClock(
 }
 
 /**
- * Returns how much waiting time to reserve for probes of limits: the time of the key that waits longest, because keys
- * wait at the same time. At most 55 % of `maxWaitMs`.
+ * Returns how much waiting time to reserve for probes of limits. Keys wait at the same time, so the longest wait of one
+ * key is enough. A key reserves at most 55 % of `maxWaitMs`.
  */
 function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();

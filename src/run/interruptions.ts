@@ -15,8 +15,8 @@ export interface Interruptions {
   /** Removes the next probe from the list of probes to run again, and returns it. `undefined` if the list is empty. */
   readonly nextToRerun: () => PlannedProbe | undefined;
   /**
-   * Returns finished probes that must run again because an outage came after them: their checks judge later events,
-   * such as retries.
+   * Returns finished probes that must run again because of a later outage. The checks of these probes also judge events
+   * after the probe, such as retries.
    */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   /** Returns the result for a probe that outages have interrupted too often: it is skipped. */

@@ -16,9 +16,10 @@ export interface ClientSession {
    */
   readonly runPlainly: () => Promise<CommandRun>;
   /**
-   * Runs the command repeatedly, until each kind of trouble (such as `429`, a reset, an odd stream) has occurred once.
+   * Runs the command repeatedly, until the server has injected each kind of error once, such as `429`, a reset or an
+   * odd stream.
    *
-   * @throws {SkipError} if the user chose no trouble
+   * @throws {SkipError} if the user chose no errors to inject
    */
   readonly runTroubled: () => Promise<readonly CommandRun[]>;
 }

@@ -26,7 +26,10 @@ export function codeIn(response: Pick<ErrorResponse, "json">): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** Returns the error form of a body; `null` if it has neither. ERR-6 judges the value of `error.status`. */
+/**
+ * Returns the error form of a body; `null` if the body has neither form. In form A, `error.status` may have any value,
+ * because ERR-6 judges it.
+ */
 export function formIn(response: ErrorResponse): ErrorForm | null {
   const error = errorIn(response);
   if (error === null) return null;

@@ -134,7 +134,8 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 
 /**
  * Judges an object by the rows of a field table that belong to one clause. Returns `undefined` if no row applies:
- * another clause judges the parent object. If `root` is not an object, only the first row of the table fails.
+ * another clause judges the parent object.
+ * If `root` is not an object, only the clause of the table's first row is broken.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);

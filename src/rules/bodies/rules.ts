@@ -50,7 +50,7 @@ const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a body with this `Content-Type` may be JSON. It may also be if the header is absent. */
+/** Whether a body may be JSON according to its `Content-Type`. Without this header, it may. */
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
 const isJson: BodyRule = {
@@ -116,7 +116,7 @@ function isOf(response: ResponseBody, form: "form-a" | "form-b"): boolean {
   return found === form || found === "both";
 }
 
-/** Creates the rule that a response with status 200 has the fields of one clause. */
+/** Creates the rule that a response with status 200 has the fields that one clause demands. */
 function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
   const tests = rowsOf(table, clause).map(compileFieldTest);
   return {

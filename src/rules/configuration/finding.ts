@@ -45,10 +45,7 @@ const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-14": ["webhooks", "endpoints"],
 };
 
-/**
- * Returns the paths of the objects that contain what a clause is about, the outermost first. They must be valid before
- * the clause can be judged.
- */
+/** Returns the paths of the values that must be valid before a clause can be judged. The outermost comes first. */
 export function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
   const innermost = clause === "CFG-1" ? null : (requiredPaths[clause] ?? []);
   return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));

@@ -5,9 +5,9 @@ import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample
 
 /** Bounds of the time between two requests, in seconds of the target's clock. */
 export interface Elapsed {
-  /** The shortest possible time: from the first response to the sending of the second request. */
+  /** Minimum time between the requests: from the response to the first to the sending of the second. */
   readonly min: number;
-  /** The longest possible time: from the sending of the first request to the second response. */
+  /** Maximum time between the requests: from the sending of the first to the response to the second. */
   readonly max: number;
 }
 
@@ -32,9 +32,8 @@ const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges HDR-19: after a response reports `Remaining: 0`, its window admits no further request. Ignores requests of
- * other windows and after the reset. Also ignores as many as the window may have got back, such as for requests that
- * left a rolling window.
+ * Judges HDR-19: after a response reports `Remaining: 0`, its window admits no further request until the reset.
+ * Tolerates as many requests as the window may have regained, for example because old requests left a rolling window.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -81,7 +80,9 @@ function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow 
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 
-/** Returns the invokes and streams that were sent after `exhausted` and certainly decided before its window's reset. */
+/**
+ * Returns the invokes and streams that were sent after `exhausted` and certainly answered before its window's reset.
+ */
 function agentCallsUntilReset<A extends RequestSample>(
   exhausted: A,
   samples: readonly A[],
@@ -99,7 +100,7 @@ function agentCallsUntilReset<A extends RequestSample>(
   return found;
 }
 
-/** Returns the samples that lie near enough to a sample to count in its window or in the window before. */
+/** Returns the samples that may count in the same window as a given sample, or in the window before. */
 function samplesAround<A extends RequestSample>(
   { seconds }: ExhaustedWindow,
   samples: readonly A[],
@@ -123,13 +124,13 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns a function that computes the maximum number of requests that a window may have given back between its
- * exhaustion and a later request. It allows for these limiters:
- * - A rolling window whose reset is the time when its oldest request leaves gives back nothing earlier.
- * - A rolling window whose reset is the time when its newest request leaves reports a whole window. Older requests may
- * leave before.
- * - A weighted window may give back requests, because the weight of the previous window falls.
- * - A token bucket moves its reset with each request, so later requests rarely report the same reset.
+ * Returns a function that computes how many requests a window can regain between its exhaustion and a later request.
+ * That depends on the limiter:
+ * - A rolling window may report as its reset when its oldest request leaves. It regains nothing before.
+ * - A rolling window may report as its reset when its newest request leaves, a whole window later. Older requests leave
+ *   before that.
+ * - A weighted window regains requests while the weight of the previous window falls.
+ * - A token bucket moves its reset with each request. So later requests rarely report the same reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -141,7 +142,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // A request in the same fixed window cannot give its place back before the reset. Only a rolling window can.
+    // A fixed window counts a request until the reset. Only a rolling window may stop counting it earlier.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -162,7 +163,10 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether the server may stop counting a request: it failed, or was refused at about the time of `exhausted`. */
+/**
+ * Whether the server may have taken a request out of its count, because the request failed. A refused request must also
+ * have been in flight together with `exhausted`.
+ */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

@@ -30,10 +30,11 @@ export const burstMs = 5000;
 export const maxBurstSeconds = 20;
 
 /**
- * Judges the requests on a key once for each history, which assume different clocks of the target. A breach counts only
- * if every history has one.
+ * Judges the requests on a key under several assumptions about the target's clock, with one history for each. The
+ * verdict is a breach only if every history is a breach.
  *
- * @param everyReading whether to return readings in which refusals count, even if another reading explains the history
+ * @param everyReading whether to return explanations in which refused requests use up the limits, even if there are
+ * others
  */
 export function judgeByClocks(
   histories: readonly History[],
@@ -53,8 +54,8 @@ export function judgeByClocks(
 }
 
 /**
- * Returns whether the target admitted too many requests (`over`) or too few (`under`). `isBeyond` decides for an
- * `inconsistent` history.
+ * Returns whether the target admitted too many requests (`over`) or too few (`under`). For an `inconsistent` history,
+ * `isBeyond` says whether it admitted too many.
  */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
@@ -78,10 +79,10 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether a used-up token quota may explain the refusals. It cannot if a request that needs tokens was admitted after
- * the last refusal.
+ * Whether no request in `admitted` was sent after the last refusal in `answers`. If so, a used-up token quota may
+ * explain the refusals.
  *
- * @param admitted the admitted requests that a used-up token quota would have refused
+ * @param admitted the admitted requests that need tokens
  */
 export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>
@@ -92,7 +93,7 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
 /** Minimum `retry_after`, in seconds, that leaves time for a retry well before its end. */
 export const minEarlySeconds = 4;
 
-/** Maximum difference, in seconds, of two reports of the same time that rounding explains. */
+/** Maximum difference, in seconds, that rounding can cause between two reports of the same time. */
 export const maxRoundingSeconds = 2;
 
 /** Whether a retry certainly came before the end of `retry_after`. LIM-14 covers such retries. */

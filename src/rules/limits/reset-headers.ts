@@ -21,9 +21,12 @@ export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): 
 
 /** Smallest `Reset` that can be Unix seconds. Smaller values are skipped, because HDR-14 judges them. */
 const minUnixSeconds = 1e9;
-/** Minimum time between two responses to compare, in seconds, so that rounding cannot hide that the value falls. */
+/**
+ * Minimum time between two compared responses, in seconds. In a shorter time, rounding can hide that `Reset-After`
+ * falls.
+ */
 const minSeconds = 3;
-/** Tolerance for the difference of two values, each rounded to whole seconds. */
+/** Tolerance for the difference of two `Reset-After` values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
 
 /** The first and the last response within one rate-limit window. */
@@ -76,7 +79,7 @@ export interface ResponseTime {
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Tolerance of HDR-14, in seconds, for the time that `Reset` minus `Reset-After` gives. */
+/** Tolerance of HDR-14, in seconds: how far `Reset` minus `Reset-After` may be from the time of the response. */
 const toleranceSeconds = 2;
 /** A `Date` header has whole seconds, so it may be up to a second behind. */
 const dateCutSeconds = 1;
@@ -148,14 +151,20 @@ function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
-/** Whether the `Date` agrees with the client's clock, so that a proxy without the test clock may have set it. */
+/**
+ * Whether a proxy may have set the `Date` header, because it agrees with the client's clock. A proxy does not follow
+ * the target's test clock.
+ */
 function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > wrongUnitSeconds) return false;
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** Three years in seconds. A larger difference comes from a wrong unit, such as milliseconds for seconds. */
+/**
+ * Three years in seconds. If `Date` and the reset headers differ by more, one of them has a wrong unit, such as
+ * milliseconds.
+ */
 const wrongUnitSeconds = 1e8;
 
 /**
@@ -171,8 +180,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges a target whose `Date` ignores its test clock. The time in the headers must have advanced as far as the run has
- * advanced the clock since its first response.
+ * Judges the reset headers without the `Date` header, which may be absent or not follow the test clock. Since the run's
+ * first response, the time in the reset headers must have advanced as far as the target's clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

@@ -32,7 +32,7 @@ export interface Sample extends RequestSample {
   readonly endClockMs: number;
   /** The requirement set of the probe that sent the request, if later than 1.0. */
   readonly since?: string;
-  /** Names the limit of the key that a probe had used up on purpose before this request. Absent if none was used up. */
+  /** The limit that a probe had deliberately used up before it sent this request. Absent if there was none. */
   readonly keyState?: string;
 }
 

@@ -6,7 +6,10 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that the answering or the streaming agent may play if a request demands it, such as by a long query. */
+/**
+ * A role that the agent of another role can play if the request makes it. For example, a long query makes the answering
+ * agent slow.
+ */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";

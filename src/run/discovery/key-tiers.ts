@@ -35,7 +35,7 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
 /**
  * Finds the published tier whose limits a response to `GET /usage` shows. Returns `null` if in doubt, because checks of
  * limits would fail with a wrong tier.
- * The body's token quota must be that of the tier. It may be absent, unless two tiers have the same number in `Limit`.
+ * The token quota in the body must be that of the tier. If the body has none, `Limit` must fit only one tier.
  */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);

@@ -8,7 +8,10 @@ import { defaultQuery, agentIds } from "./discover-target.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 
-/** Maximum size of a response of the webhook agent: each of its webhooks delivers it, and storage is limited. */
+/**
+ * Maximum size of a response of the webhook agent, in bytes. Every webhook delivers each response, and the receiver's
+ * storage is limited.
+ */
 const maxResponseBytes = 16 * 1024;
 /**
  * The search for a webhook agent ends after `invoked` agents, after `slow` agents without a response so far, or after
@@ -18,7 +21,8 @@ const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
 const maxQuickMs = 3000;
 /**
- * `nextMs`: real time until the next agent is invoked as well. `lastMs`: real time to wait for any agent at the end.
+ * Real times to wait for a response. `nextMs`: before the next agent is also invoked. `lastMs`: after the last agent
+ * was invoked.
  */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
@@ -38,8 +42,9 @@ export interface WebhookAgentResult {
 }
 
 /**
- * Assigns the role `webhooked` to an agent that only webhook probes call, unless the user did. Webhooks cannot be
- * deleted: a webhook of the answering agent would deliver each of the thousands of requests that use up limits.
+ * Assigns the role `webhooked` to an agent that only webhook probes call. Keeps an agent that the user assigned.
+ * Webhooks cannot be deleted. A webhook of the answering agent would deliver each of the thousands of requests that use
+ * up limits.
  */
 export async function withWebhookAgent(
   client: Client,

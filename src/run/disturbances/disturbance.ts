@@ -56,8 +56,8 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
 /** Clauses about how many requests a key may send, or how many the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
 /**
- * Clauses about durations and the order of events. Another run can break them by advancing the test clock or by causing
- * events.
+ * Clauses about durations and the order of events. Another run on the same target can break them, because it advances
+ * the test clock or causes events.
  */
 const timingClauses =
   /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;

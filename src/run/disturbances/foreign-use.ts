@@ -6,7 +6,7 @@ import type { TargetKey } from "../../target/target.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 
-/** Real time to wait before the first health request. Until then, the target may still count earlier requests. */
+/** Real time to wait before the first health request, so that the target has counted all earlier requests. */
 const countingDelayMs = 1000;
 /** Real time between two of the spaced readings of the rate-limit headers. */
 const readingIntervalMs = 750;
@@ -62,14 +62,17 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // Exceeds the run's waiting time, unless the user allows none. Without this wait, the run could blame the target for
-  // requests of another client.
+  // This wait may exceed the run's waiting time, but not if the user allows no waiting. Without the wait, the run could
+  // blame the target for requests of another client.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);
 }
 
-/** Reads the headers every 100 ms until a key's next window begins, for at most the 3.6 s that rounding explains. */
+/**
+ * Reads the headers every 100 ms until a key's next window begins. Gives up after 3.6 s, three times the tolerance for
+ * rounding.
+ */
 async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += windowPollMs) {
     if (((await read(key))?.remaining ?? minForeignRequests) >= minForeignRequests) return;

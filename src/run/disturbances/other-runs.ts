@@ -46,7 +46,10 @@ const maxFileAgeMs = 24 * hourMs;
 // The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
-/** Announces a run by a file in a folder of this user. If it cannot be written, the run is not announced. */
+/**
+ * Announces a run to other runs of this user, through a file in a shared folder. If the file cannot be written, nothing
+ * is announced.
+ */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
   folder = defaultFolder(),

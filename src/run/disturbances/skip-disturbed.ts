@@ -20,8 +20,8 @@ interface DisturbedRunContext {
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
   /**
-   * Runs the probes of the stage `review` again, on a recording from which the exchanges made worthless by disturbances
-   * are removed.
+   * Runs the probes of the stage `review` again. The given recorder hides the exchanges that disturbances made
+   * worthless.
    */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
@@ -60,8 +60,8 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // The run's review lacks the requests that the disturbance spoiled. A breach in the rest still counts, but a pass
-    // proves nothing.
+    // The review did not get the requests that the disturbance spoiled. So its pass proves nothing, but its breach
+    // would still count.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });
@@ -105,8 +105,7 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client only changes counts, so it spoils only clauses about counts. Another run of this harness also
-  // advances the test clock, which the lines below handle.
+  // Another client changes only counts, so it affects only probes whose clauses are about counts.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

@@ -85,8 +85,8 @@ const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Pr
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds keys that the target accepted before and now always refuses, such as revoked ones. If a GET that succeeded
- * before succeeds again, the target only refuses some requests, which checks judge.
+ * Finds keys that the target accepted before and now always refuses, such as revoked ones. To test a key, repeats a GET
+ * that succeeded earlier. If it succeeds again, the target refuses only some requests, and checks judge those.
  */
 export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];

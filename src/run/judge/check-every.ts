@@ -31,7 +31,7 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   /** Makes the text `actual` of a breach from all broken cases. Default: that of the first. */
   readonly summarize?: (broken: readonly T[]) => string;
   /**
-   * Judges all cases together, such as whether one reading explains all of them. Called only if no single case is a
+   * Judges all cases together, such as whether they are consistent with each other. Called only if no single case is a
    * breach.
    */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
@@ -39,7 +39,10 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly noun?: string;
 }
 
-/** Creates a check of every case that the run recorded, for clauses that say "every" or are a table. */
+/**
+ * Creates a check that judges every case that the run recorded. It is meant for clauses that say "every", or that are a
+ * table of cases.
+ */
 export function checkEvery<const K extends JudgedId, const P extends Probe | ProbesByName, T>(
   clause: K,
   on: P,
@@ -83,8 +86,8 @@ interface JudgedCase<T> {
 }
 
 /**
- * Combines all broken cases into one breach, or returns `null` if there are none. The proofs are the first and the
- * smallest message.
+ * Combines all broken cases into one breach; returns `null` if there are none. The breach shows two messages: that of
+ * the first case, and the smallest of all.
  */
 function breachOf<T>(
   judged: readonly JudgedCase<T>[],
@@ -148,8 +151,8 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
 }
 
 /**
- * Whether a cell is status 200 or 201 of an endpoint that returned another 2xx. An endpoint that creates may use either
- * status.
+ * Whether a cell is status 200 or 201 of an endpoint that returned another success status. An endpoint that creates may
+ * use either status, so the cell can stay empty.
  */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -27,13 +27,19 @@ export interface Check {
   readonly on: Probe | ProbesByName;
   /** The cases to which the clause applies; `null` if the check judges only the requests of its own probes. */
   readonly matrix: CoverageMatrix | null;
-  /** More probes whose requests the check judges, as far as they ran. */
+  /** Additional probes whose requests the check judges. Those that did not run are left out. */
   readonly also: readonly Probe[];
-  /** Probes of other checks whose requests this check judges. They run even if only this check is selected. */
+  /** Probes of other checks that run even if only this check is selected, because it judges their requests. */
   readonly companions?: readonly Probe[];
-  /** The check of an earlier requirement set that this check repeats with the requests of later probes, too. */
+  /**
+   * The check that this one repeats for a later requirement set. The repetition also judges the requests of that set's
+   * new probes.
+   */
   readonly widens?: Check;
-  /** For a check with `widens`: whether to report it only if it finds a breach, not just because it judges more cases. */
+  /**
+   * For a check with `widens`: `true` if the report lists it only when it finds a breach. Otherwise, the report also
+   * lists it when it judges more cases.
+   */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
@@ -43,7 +49,7 @@ export interface CheckOptions {
   readonly as?: string;
   /** The requirement set in which the check first counts, if it is later than that of the clause. */
   readonly since?: RequirementSet;
-  /** More probes whose requests the check judges, as far as they ran. */
+  /** Additional probes whose requests the check judges. Those that did not run are left out. */
   readonly also?: readonly Probe[];
 }
 
@@ -57,7 +63,9 @@ export const checkIdentity = (
   since: laterSet(since, clauseOf(clause).since),
 });
 
-/** Creates a check of a clause. The compiler rejects gaps, unknown clause ids and unknown readings. */
+/**
+ * Creates a check of a clause. A clause id that does not exist is a type error, and so is a gap (see {@link observe}).
+ */
 export const check = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -79,15 +87,15 @@ export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run
 export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
 /**
- * Whether a check judges the exchanges of the whole run. Later requirement sets may add probes, and so exchanges, to
- * it.
+ * Whether a check judges the exchanges of the whole run. Such a check judges more exchanges when a later requirement
+ * set adds probes.
  */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Adds, for each check of the whole run, a repetition for every later requirement set. A published check must not
- * become stricter, so only its repetition judges the requests of later probes.
- * The repetition of the newest set reports only breaches.
+ * Repeats each check of the whole run for every later requirement set. A published check must not become stricter, so
+ * it ignores the requests of later probes: only its repetition judges them.
+ * The repetition for the newest set reports only breaches.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

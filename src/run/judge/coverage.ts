@@ -12,13 +12,16 @@ export interface Cell {
 /** A cell whose cases the interface document lists. */
 export interface DocumentedCell extends Cell {
   /**
-   * The setting that a request needs to cause such a case. `null` if a key and an agent suffice, or if no request can
-   * cause it.
+   * The setting that a request needs to produce a case of this cell. `null` if it needs only a key and an agent, or if
+   * no request can produce a case.
    */
   readonly reach: Enabler | null;
 }
 
-/** The matrix of all cases to which a clause applies. A cell is one combination of source and kind. */
+/**
+ * The matrix of all cases to which a clause applies. Each cell groups the cases of one kind, such as `invoke` with
+ * status 200.
+ */
 export interface CoverageMatrix {
   /** Describes the cases that the matrix covers, such as "every response 200 of invoke". */
   readonly description: string;
@@ -28,7 +31,7 @@ export interface CoverageMatrix {
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 
-/** The evidence of a coverage probe. */
+/** The evidence of a probe that sends requests for cells without a case. */
 export interface UncoveredCells {
   /** Cells that still have no case, with the reason. */
   readonly left: readonly (Cell & { readonly why: SkipReason })[];

@@ -9,7 +9,10 @@ export type Proof = Exchange | Delivery;
 /** The result of a check. A check that judges many cases also says which cells they cover. */
 export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
-/** `at` lists the messages that show a breach or a note. If empty, the report lists the first five of the evidence. */
+/**
+ * The possible results of a check. `at` lists the messages that show a breach or a note. If `at` is empty, the report
+ * lists the first five messages of the evidence.
+ */
 type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
@@ -32,8 +35,8 @@ type FindingKind<R extends string> =
   | ({ readonly kind: "unproven" } & SkipReason);
 
 /**
- * `exempt`: the target file says that the clause does not concern the target, so the clause has no influence on the
- * verdict.
+ * The finding that a clause does not apply to the target. `exempt`: the target file says so, and the verdict ignores
+ * the clause.
  */
 interface Inapplicable {
   readonly kind: "inapplicable";

@@ -64,8 +64,8 @@ export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
 /**
- * Whether a judgement is the first of its clause, and the clause is inapplicable in all of them. Only then does the
- * report list an inapplicable one.
+ * Whether a judgement is the first of its clause, and all judgements of this clause are inapplicable. In that case, the
+ * report lists only the first.
  */
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
@@ -82,8 +82,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check that repeats earlier checks with more requests. Returns `inapplicable` if it adds nothing, so that the
- * report does not repeat an earlier finding.
+ * Judges a check that repeats earlier checks with more requests. Returns `inapplicable` if the repetition shows nothing
+ * new, so that the report lists no finding twice.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -100,7 +100,10 @@ function reportIfWider(
 
 const isBroken = ({ kind }: Judgement["finding"]): boolean => kind === "breach" || kind === "error";
 
-/** Returns the checks of earlier requirement sets that a check repeats, the newest set first. */
+/**
+ * Returns the chain of earlier checks that a check repeats, one for each earlier requirement set. The newest comes
+ * first.
+ */
 const repeatedChecks = ({ widens }: Check): Check[] =>
   widens === undefined ? [] : [widens, ...repeatedChecks(widens)];
 
@@ -118,7 +121,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if some cells have no case because the bound on requests was reached. */
+/** Turns a pass into `unproven` if the run reached its maximum number of requests before every cell had a case. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -156,7 +159,7 @@ function gatherEvidence(check: Check, instance: string | null, results: ProbeRes
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-/** Removes from a probe's evidence the requests that are judged only since later requirement sets. */
+/** Removes from a probe's evidence the requests that only checks of later requirement sets judge. */
 const evidenceForSet = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
@@ -200,8 +203,7 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Only rate-limit samples have `headClockMs`. There may be thousands, and none contains an exchange, so they are
-  // skipped.
+  // Skips rate-limit samples, which `headClockMs` identifies: there may be thousands, and none contains an exchange.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 

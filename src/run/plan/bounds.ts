@@ -18,8 +18,9 @@ export interface RunBounds {
   /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
   readonly readOnly: boolean;
   /**
-   * Whether to run only probes that take a few seconds. Leaves out probes that wait, use up a limit, provoke retries,
-   * generate requests, or serve only gaps. Also sets `maxWaitMs` to 0 unless it is given. Default: `false`.
+   * Whether to run only probes that take a few seconds. Leaves out probes that wait, use up a limit, provoke retries or
+   * generate requests. Also leaves out probes that only record behaviour about which the document says nothing.
+   * Sets `maxWaitMs` to 0 unless it is given. Default: `false`.
    */
   readonly fast: boolean;
   /**

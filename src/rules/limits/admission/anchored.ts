@@ -10,24 +10,20 @@ interface PossibleWindow {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /** From this time on, every counted request lies in this window or a later one. */
-  readonly certainFromMs: number;
+  readonly previousClosedByMs: number;
 }
 
-/**
- * Lookup tables to find the request that opens a window. Only the earliest and the latest possible time of a request's
- * decision are known.
- */
+/** Tables for finding the request that opens a window. The exact time of each request is unknown: it lies in a span. */
 export interface Openers {
-  /** Latest possible times of the requests that may count, in ascending order. */
+  /** Latest possible times of the requests that may open a window, in ascending order. */
   readonly latest: Float64Array;
-  /** For each index of `latest`: the earliest possible time of the requests from that index on. */
+  /** For each index of `latest`: the earliest possible time of all requests from this index on. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each index of `starts`: the earliest of the latest possible times of the requests from that index on. */
+  /** For each index of `starts`: the time by which one of the requests from this index on was certainly decided. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may make their window start again, sorted by their earliest possible time. */
+  /** Refusals that may restart the time of the open window, sorted by their earliest possible time. */
   readonly pushers: readonly Span[];
 }
 
@@ -37,11 +33,10 @@ export interface AnchoredWindow extends Window {
 }
 
 /**
- * Fits windows that open with a request: the first one that counts after the previous window has ended. Returns `null`
- * if such windows cannot have admitted the requests.
+ * Fits windows that open on demand. Each one opens with the first request that counts after the previous window's end.
+ * Returns `null` if such windows cannot have admitted the requests.
  *
- * @param open the time at which the window that was open at the start ends, in ms after the start; `null` if none was
- * open
+ * @param open when a window that is open at the start ends, in ms after the start; `null` if none is open
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -62,12 +57,12 @@ export function fitAnchored(
 }
 
 /**
- * Builds the lookup tables.
- * @param counted spans of all requests that may count
- * @param pushers spans of the refusals that may restart the time of a window
+ * Builds the tables for finding the requests that open windows.
+ * @param mayOpen spans of the requests that may open a window
+ * @param pushers spans of the refusals that may restart the time of an open window
  */
-export function buildOpeners(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
-  const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
+export function buildOpeners(timeline: AdmissionTimeline, mayOpen: readonly Span[], pushers: readonly Span[]): Openers {
+  const byEnd = [...mayOpen].toSorted((left, right) => left.toMs - right.toMs);
   return {
     latest: Float64Array.from(byEnd, (one) => one.toMs),
     earliestStartFrom: minFromHere(byEnd.map((one) => one.fromMs)),
@@ -98,24 +93,24 @@ function possibleWindows(
   if (open !== null) {
     const opened = { fromMs: endsFromMs - windowMs, toMs: endsToMs - windowMs };
     endsToMs = close(endsToMs);
-    openings.push({ ...opened, closesAtLatestMs: endsToMs, certainFromMs: timeline.startMs });
+    openings.push({ ...opened, closesAtLatestMs: endsToMs, previousClosedByMs: timeline.startMs });
   }
   while (endsFromMs <= timeline.endMs) {
     const start = openers.earliestStartFrom[countBelow(openers.latest, endsFromMs)];
     if (start === undefined) break;
     const fromMs = Math.max(endsFromMs, start);
     const toMs = openers.earliestEndFrom[countBelow(openers.starts, endsToMs)] ?? Infinity;
-    const certainFromMs = endsToMs;
+    const previousClosedByMs = endsToMs;
     endsFromMs = fromMs + windowMs;
     endsToMs = close(toMs + windowMs);
-    openings.push({ fromMs, toMs, closesAtLatestMs: endsToMs, certainFromMs });
+    openings.push({ fromMs, toMs, closesAtLatestMs: endsToMs, previousClosedByMs });
   }
   return openings;
 }
 
 /**
- * Returns a function that computes the latest possible end of a window, because refusals may restart its time. The
- * caller must pass the ends in ascending order.
+ * Returns a function that computes how late a window may end, given its end without refusals. A refusal may restart the
+ * window's time. The ends must be passed in ascending order.
  */
 function createLatestEnd(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
@@ -136,7 +131,7 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly PossibleWin
   for (const opening of openings) {
     const closesMs = opening.fromMs + windowMs;
     let inside = 0;
-    while ((timeline.admitted[next]?.fromMs ?? Infinity) < opening.certainFromMs) next += 1;
+    while ((timeline.admitted[next]?.fromMs ?? Infinity) < opening.previousClosedByMs) next += 1;
     for (let index = next; (timeline.admitted[index]?.fromMs ?? Infinity) < closesMs; index += 1) {
       const { toMs = Infinity, count = 0 } = timeline.admitted[index] ?? {};
       if (toMs < closesMs) inside += count;
@@ -146,13 +141,10 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly PossibleWin
   return max;
 }
 
-/**
- * A window with two counts of requests: of those that may have counted before it closed, and of those that certainly
- * did before it opened.
- */
+/** A possible window, and the numbers of requests before its end and before its start. */
 interface CountedWindow extends PossibleWindow {
   readonly maxCountedBeforeEnd: number;
-  readonly countedBeforeStart: number;
+  readonly minCountedBeforeStart: number;
 }
 
 function countWindow(timeline: AdmissionTimeline, opening: PossibleWindow): CountedWindow {
@@ -160,7 +152,7 @@ function countWindow(timeline: AdmissionTimeline, opening: PossibleWindow): Coun
   return {
     ...opening,
     maxCountedBeforeEnd,
-    countedBeforeStart: requestsBefore(timeline.counted.latest, opening.fromMs),
+    minCountedBeforeStart: requestsBefore(timeline.counted.latest, opening.fromMs),
   };
 }
 
@@ -174,7 +166,8 @@ function isExplained(
     const window = windows[index];
     if (window === undefined || window.fromMs > refusal.toMs) return false;
     if (window.fromMs <= timeline.unknownUseUntilMs) return true;
-    if (Math.min(refusal.countedBefore, window.maxCountedBeforeEnd) - window.countedBeforeStart >= limit) return true;
+    if (Math.min(refusal.countedBefore, window.maxCountedBeforeEnd) - window.minCountedBeforeStart >= limit)
+      return true;
   }
   return false;
 }

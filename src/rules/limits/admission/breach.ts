@@ -72,7 +72,7 @@ function spanOf(decisions: readonly Decision[]): string {
   return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
 }
 
-/** Describes how few requests can have counted at the time of a refusal. */
+/** Says how few requests can have counted toward the limits when a request was refused. */
 function describeCountedAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
@@ -85,9 +85,12 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 }
 
 export interface Witness {
-  /** The requests whose outcomes prove the breach. */
+  /** The requests that prove the breach. In `history`, only their outcomes are known. */
   readonly known: readonly Decision[];
-  /** The whole history, in which the outcome of all other decisions is unknown. It is still a breach. */
+  /**
+   * The history up to the last response in `known`, with all other outcomes changed to `unknown`. It still breaks the
+   * limits.
+   */
   readonly history: History;
 }
 
@@ -100,8 +103,8 @@ type RequestSubset = ReadonlyMap<Decision, number>;
 const maxExaminedRequests = 60_000;
 
 /**
- * Finds a small subset of requests that proves a breach. The other requests stay in the history with an unknown
- * outcome: without them, a legal history could look like a breach.
+ * Finds a small subset of the requests whose outcomes alone prove a breach. The other requests stay in the history with
+ * an unknown outcome, because they may have used up the limits.
  */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);

@@ -50,7 +50,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each time at which a span may begin: the maximum number of tokens that were refilled before and not spent. */
+/** For each time in `begins`: the maximum, up to this time, of the tokens refilled minus the tokens spent. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;
@@ -77,15 +77,15 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // Requests at exactly the same time need no tolerance for refill and rounding: a full bucket gives all its tokens.
+  // Between requests at the same time (`atOnce`), nothing is refilled. So no tolerance for rounding is needed.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
 /**
- * Whether a refusal reports a longer wait than necessary: one token for itself, and one for each earlier refusal that
- * counted.
+ * Whether a refusal reports a longer wait than a bucket needs. A bucket needs to refill one token for the request, and
+ * one for each earlier refusal that used up a token.
  */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,

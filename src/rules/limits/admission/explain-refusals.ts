@@ -10,7 +10,8 @@ import { requestsBefore, timelineOf, type TimedRefusal, type AdmissionTimeline }
 
 export interface RefusalReasons {
   /**
-   * Refusals that some allowed limiter may have made. These refusals may also have counted, or held a concurrency slot.
+   * Refusals that some allowed limiter may have made. The refused requests may have used up the limits, or held a
+   * concurrency slot.
    */
   readonly explained: ReadonlySet<Decision>;
   /** Refusals that no allowed limiter can have made. */
@@ -18,15 +19,15 @@ export interface RefusalReasons {
 }
 
 /**
- * After this many rounds, the remaining refusals count as explained. This limits the length of the chains of refusals
- * that are followed.
+ * Maximum number of rounds. In each round, the refusals explained so far help to explain others. After the last round,
+ * all remaining refusals count as explained.
  */
 const maxRounds = 12;
 
 /**
  * Finds the refusals that some limiter may have made.
- * Each explained refusal may itself have counted, so it can help to explain later refusals. It never explains an
- * earlier one: otherwise a limiter that refuses too early would justify itself.
+ * A refused request may itself count toward the limit, and so explain later refusals. It never explains an earlier one:
+ * otherwise, a limiter that refuses too early would justify itself.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -55,7 +56,7 @@ function createReasonTest(
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // A request without a response may have been refused, so it may have restarted a window, as a refusal does.
+  // A request without a response may have been refused. So it may have restarted the time of a window, as refusals may.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = createFullWindowTest(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
@@ -69,16 +70,19 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest bucket that can have admitted the requests. A larger bucket would refuse fewer requests. */
+/**
+ * Returns the burst bucket with its size as a minimum. The fit then assumes the smallest bucket that can have admitted
+ * the requests, because a larger one would refuse fewer.
+ */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
 /**
- * Returns a function that tests whether a window may have been full at a refusal.
- * Counts requests from two windows before the refusal, because some limiters weigh the previous window. If a chain of
- * refusals may have restarted the window, also counts from one window before the chain.
+ * Returns a function that tests whether some window may have been full when a request was refused.
+ * It counts the requests of the last two window lengths, because some limiters weigh the previous window. If earlier
+ * refusals may have restarted the window's time, it also counts those from one window length before them.
  */
 function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: RefusalChains) {
   return (refusal: TimedRefusal): boolean => {
@@ -90,8 +94,8 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 
 interface RefusalChains {
   /**
-   * Returns the start of the chain of refusals that may have restarted the window of this refusal. `Infinity` if there
-   * is no such chain.
+   * Returns the time of the first refusal in the chain that may have restarted this refusal's window. Returns
+   * `Infinity` if there is no such chain.
    */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }

@@ -21,8 +21,8 @@ import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
 /**
- * A model of a limiter, and for each way in which it fits the history, the refusals that it cannot explain. If the list
- * is empty, the model does not fit.
+ * A model of a limiter, and how it fits a history. Each set in `unexplained` is one way to fit: the refusals that the
+ * limiter cannot have made. Without any set, the model does not fit.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -32,14 +32,14 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** For a separate limiter of bursts: the refusals that it cannot explain. If no such limiter fits, all refusals. */
+  /** The refusals that a separate limiter of bursts cannot have made; all refusals if no such limiter fits. */
   readonly burst: readonly RefusalSet[];
 }
 
 /**
  * Fits every model to a history.
- * @param open the refusals that the concurrency limit does not explain
- * @param mayCount the refusals that may have counted
+ * @param open the refusals that a rate limit has to explain, because the concurrency limit does not
+ * @param mayCount the refused requests that may count toward the limits
  */
 export function fitModels(
   history: History,
@@ -73,7 +73,7 @@ function createFitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
-  // A request without a response may have been refused, so it may have restarted a window, as a refusal does.
+  // A request without a response may have been refused. So it may have restarted the time of a window, as refusals may.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => buildOpeners(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
@@ -92,8 +92,7 @@ function createFitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // If nothing was refused, and all admitted requests fit into one window, every position of the windows explains the
-    // history.
+    // Without refusals, and if all admitted requests fit into one window, the model explains the history in any case.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -126,7 +125,10 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models that can be right: those whose unexplained refusals some model of the other limit explains. */
+/**
+ * Returns the models that can be right. Together with a model of the other limit and the burst limiter, such a model
+ * explains every refusal.
+ */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

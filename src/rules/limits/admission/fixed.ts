@@ -3,21 +3,21 @@ import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** The fixed windows of a history, and the numbers of requests before and in them. Window 0 lies before the history. */
+/** The fixed windows of a history, with bounds for the number of requests in each. Window 0 lies before the history. */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: PhaseRange;
   readonly windows: number;
-  /** For each window: the number of requests that may count and were decided before it opened, in any phase. */
+  /** For each window: the minimum number of requests that were decided before it opened. */
   readonly closedBefore: Float64Array;
-  /** For each window: the number of requests that may have counted before it closed. */
+  /** For each window: the maximum number of requests that were decided before it closed. */
   readonly begunBefore: Float64Array;
 }
 
 /**
  * Fits fixed windows that begin anywhere in `phases`. Returns `null` if no such windows can have admitted the requests.
- * @param weighted whether each window also counts part of the previous one, and so may refuse more
+ * @param weighted whether each window also counts a part of the previous window's requests
  */
 export function fitFixed(
   timeline: AdmissionTimeline,
@@ -45,8 +45,8 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
 
 /**
  * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit.
- * A request that may lie in two windows counts in the first, or in the second if the first is full. A request that may
- * lie in more windows is ignored.
+ * Some requests may lie in either of two neighboring windows: they fill the first one before the second. A request that
+ * may lie in three or more windows is ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,
@@ -101,8 +101,8 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
 }
 
 /**
- * Returns the maximum weight of the previous window at a refusal. A request that may lie in the previous or the current
- * window counts in the current one, where it weighs more.
+ * Returns the maximum weight of the previous window's requests at the time of a refusal. A request that may lie in
+ * either window counts in the current one, where it weighs more.
  */
 function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;

@@ -47,8 +47,8 @@ export interface Decision extends Counted {
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * How long the window stays exhausted according to this refusal's headers, in ms of the limiter's clock. Absent if
-   * other responses contradict them.
+   * How long the client has to wait, according to the headers of this refusal, in ms of the limiter's clock. Absent if
+   * other responses contradict these headers.
    * A limiter that would admit a request much sooner cannot have made the refusal.
    */
   readonly reportedWaitMs?: number;
@@ -69,8 +69,8 @@ export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 export interface History {
   readonly priorUse: PriorUse;
   /**
-   * Times until which earlier requests may hold a slot, one for each request that is not in the history. Default: no
-   * such request holds one.
+   * For each earlier request that may still hold a concurrency slot: the latest time at which it may. Default: there
+   * are no such requests.
    */
   readonly lingeringUntilMs?: readonly number[];
   /** End times of windows that the target's headers announce. Default: unknown. */
@@ -81,13 +81,13 @@ export interface History {
 export interface AdmissionOptions {
   /** By how much every `decided` span is widened at both ends, because clocks differ, in ms. Default 50. */
   readonly toleranceMs?: number;
-  /** How long after `mayHoldUntilMs` a server may take to free a slot, in ms. Default 50. */
+  /** How long a server may take to free a concurrency slot after the request has ended, in ms. Default: 50. */
   readonly slotReleaseMs?: number;
   /** Whether the tokens of the month may be exhausted, which would explain any refusal. Default `false`. */
   readonly tokensMayBeExhausted?: boolean;
 }
 
-/** The times of one request in ms, for a limiter that uses the client's clock. */
+/** A request as its client observed it, with times in ms. It is assumed that the limiter uses the client's clock. */
 export interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
@@ -143,8 +143,7 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
 /**
  * Returns the limiter's decision on a request.
  *
- * @param decided the span of the limiter's clock in which it decided; if no response arrived, only its beginning is
- * used
+ * @param decided when the limiter decided, by its own clock; `toMs` is ignored if no response arrived
  */
 export function decisionOfResponse(
   answer: DecisionSample,

@@ -7,19 +7,19 @@ import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, createSlotTest } from "./slots.ts";
 
 /**
- * One explanation of all responses of a history. For the hour's and for the minute's limit, it lists the limiter shapes
- * that fit.
+ * One possible explanation of the responses to all requests on a key. It lists the limiter shapes that fit, for the
+ * hour's limit and for the minute's.
  */
 export interface LimiterReading {
-  /** Whether refused requests count, too. */
+  /** Whether refused requests use up the limits, as admitted ones do. */
   readonly refusalsCount: boolean;
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
 }
 
 /**
- * The verdict on a history: the readings that explain it, or a breach. A reading in which refusals count is listed only
- * if no other reading explains the history, or on request.
+ * The verdict on the requests of one key: the possible explanations of their responses, or a breach.
+ * An explanation in which refused requests use up the limits is listed only if there is no other, or on request.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
@@ -31,10 +31,10 @@ export type HistoryVerdict =
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key by every limiter that the document allows (Limits, "Request rate (per API key)"). It
- * is a breach if none explains all responses.
+ * Judges the requests on one key by the rate limits that the document allows (Limits, "Request rate (per API key)").
+ * The verdict is a breach if no allowed limiter can have given all the responses.
  *
- * @param everyReading whether to return every reading that explains the history, not only the first
+ * @param everyReading whether to return all possible explanations of the responses, not only the first
  */
 export function judgeAdmission(
   history: History,
@@ -57,7 +57,9 @@ export function judgeAdmission(
   };
 }
 
-/** Finds the first reading that explains a history, or, with `everyReading`, every such reading. */
+/**
+ * Decides whether an allowed limiter explains a history. Returns the first explanation or, with `everyReading`, all.
+ */
 export function decideVerdict(
   history: History,
   limits: TierLimits,
@@ -104,8 +106,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Returns which limit is broken. It is `too many admitted` for a limit if none of its models can have admitted the
- * requests, except models with an added burst.
+ * Decides which limit is broken: the hour's, or else the minute's, if none of its models without an added burst can
+ * have admitted the requests. Otherwise, the history is `inconsistent`.
  */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
@@ -119,13 +121,13 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst allowance comes on top of the minute's number. Contains both values if the readings differ. */
+  /** Whether the burst allowance is added to the limit per minute. Contains `true` and `false` if both are possible. */
   readonly burstAdds: readonly boolean[];
-  /** Whether refused requests count. Contains both values if the readings differ. */
+  /** Whether refused requests use up the limits. Contains `true` and `false` if both are possible. */
   readonly refusalsCount: readonly boolean[];
 }
 
-/** Combines the limiter shapes of all readings. */
+/** Merges several explanations of a history into the limiter shapes that are possible for each limit. */
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),

@@ -16,7 +16,10 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 
 export type LimitName = "hour" | "minute";
 
-/** How many requests a limiter admits. `minimum`: the number is not published, and at least `requests`. */
+/**
+ * How many requests a limiter admits. `exactly`: this number. `minimum`: the number is not published, and may be
+ * higher.
+ */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
   | { readonly kind: "minimum"; readonly requests: number };
@@ -32,8 +35,8 @@ export interface Bucket {
 }
 
 /**
- * How well limiters fit a history. They can have admitted its requests, but cannot explain the refusals in
- * `unexplained`.
+ * The result of fitting a limiter that can have admitted the requests of a history. `unexplained` are the refusals that
+ * it cannot have made.
  */
 export interface Fit {
   readonly unexplained: RefusalSet;
@@ -51,10 +54,10 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
 /**
- * Returns the number of requests that a model's limiter admits. For a capacity that is only a minimum, it is at least
- * `needed`.
+ * Returns the capacity to assume for a limiter. If only a minimum is known, that is `needed`, but never less than the
+ * minimum.
  *
- * @param needed the smallest number with which the limiter can have admitted the requests
+ * @param needed the smallest capacity with which the limiter can have admitted the requests
  */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);

@@ -9,17 +9,17 @@ export interface PhaseRange {
 }
 
 /**
- * Fits all limiters whose phase lies in a range. The result must explain every refusal that a single phase in the range
- * explains.
+ * Fits the limiters of all phases in a range at once. A refusal may be unexplained only if no phase in the range
+ * explains it.
  */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
- * Searches for phases of fixed windows that explain the history. Returns, for each range that fits, the refusals that
- * it cannot explain; empty if none fits.
+ * Searches for phases of windows that explain the history. Returns the smallest sets of refusals that remain
+ * unexplained; an empty list if no phase fits.
  *
- * A range is done if the phase in its middle explains as much as the whole range. Other ranges are halved, up to
- * `depth` times.
+ * A range is precise enough if the phase in its middle explains as much as the whole range. Other ranges are halved, up
+ * to `depth` times.
  */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -42,7 +42,10 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/** Returns how often to halve a range of phases. With fewer requests, each step costs less, so more are possible. */
+/**
+ * Returns how many times `searchPhases` may halve a range. Fewer requests make each step cheaper, so they allow more
+ * steps.
+ */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
@@ -59,15 +62,15 @@ const secondMs = 1000;
 /** Maximum difference between two reports of the same reset: several servers of one target may round it differently. */
 const maxApartMs = 2 * secondMs;
 /**
- * The minimum number of different `Remaining` values, or of resets `minSeconds` apart, that proves fixed windows. With
- * fewer, a rolling window can look fixed.
+ * The windows are proven to be fixed by this many different values of `Remaining`, or by values of `Reset-After` at
+ * least `minSeconds` apart. Otherwise, they may be rolling.
  */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Returns the span in which a fixed window ends according to the announced resets. Returns `null` if the resets do not
- * lie whole windows apart, or if too few responses tell fixed windows from rolling ones.
+ * Returns the span in which a fixed window ends, according to the reported resets. Returns `null` if the resets are not
+ * whole windows apart, or if too few responses distinguish fixed windows from rolling ones.
  *
  * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
  */
@@ -102,7 +105,7 @@ function reduceByWindows(ms: number, windowMs: number): number {
 }
 
 /**
- * Returns the ranges in which the phase of fixed windows can lie, in ms after `startMs`.
+ * Returns the possible phases of fixed windows, in ms after `startMs`, as one range or two.
  * @param announced span in which a window ends, according to the headers; `undefined` if they do not say
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {

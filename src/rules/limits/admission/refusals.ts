@@ -30,12 +30,12 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** Maximum number of sets to keep for one model, to limit computing time. */
+/** Maximum number of refusal sets to keep for one limiter model, to limit computing time. */
 const maxKeptSets = 48;
 
 /**
- * Adds a set unless it contains another set of the list. Drops sets that contain the new one. If the list is full,
- * replaces its last set by the intersection with the new one.
+ * Adds a set to a list of minimal sets. Does nothing if the list has a subset of it, and removes its supersets. If the
+ * list is full, replaces its last set by the intersection with the new set.
  */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;

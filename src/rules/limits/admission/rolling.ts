@@ -12,8 +12,8 @@ import {
 import { countBelow, countUpTo } from "../../../base/sorted.ts";
 
 /**
- * Fits a rolling window. Chooses the earliest possible time for each admitted request, given the requests before.
- * Returns `null` if some request does not fit.
+ * Fits a rolling window to a history. Returns `null` if it cannot have admitted the requests, whatever their exact
+ * times.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
@@ -31,12 +31,12 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether one can choose a time for each request so that no window has more than `limit`. The n-th time must lie
- * between the n-th values of the two lists.
+ * Whether the requests can have had times such that no window contains more than `limit` of them. The n-th time must
+ * lie between the n-th values of `earliest` and `latest`.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The times chosen so far. `chosen[n]` is the time of all requests from position `upToRank[n - 1]` to before
-  // `upToRank[n]`.
+  // The times chosen so far, in ascending order. `chosen[n]` is the time of the requests from position `upToRank[n -
+  // 1]` to before `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -76,7 +76,7 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
   return max;
 }
 
-/** Maximum length, in windows, of the spans whose admitted requests are counted. */
+/** Maximum length, in windows, of the spans in which `minByCounting` counts the admitted requests. */
 const maxWindows = 16;
 
 /**
@@ -87,8 +87,8 @@ export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): numb
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
 /**
- * Lower bound by counting. n windows in sequence overlap at most n + 1 fixed windows, so one of these has at least 1 /
- * (n + 1) of the requests.
+ * Returns a lower bound of the capacity, by counting. A span of n window lengths overlaps at most n + 1 windows. So one
+ * of them has at least 1 / (n + 1) of the requests in the span.
  */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
@@ -101,8 +101,9 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Lower bound by gaps. A window ends exactly one window's length after a request that opened or prolonged it. So one
- * length after a gap without requests, there is a span in which no window ends: its requests are all in one window.
+ * Returns a lower bound of the capacity, from gaps without requests. A window ends one window length after a request
+ * that opened or prolonged it. So one window length after a gap, there is a span in which no window ends. All requests
+ * in that span are in one window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -117,7 +118,7 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   return min;
 }
 
-/** Returns the spans in which the limiter cannot have decided any request that may count. Their ends are exclusive. */
+/** Returns the spans in which certainly no request counted toward the limit. Both ends of a span are excluded. */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);

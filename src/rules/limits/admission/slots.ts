@@ -23,9 +23,8 @@ export type SlotTest = (refusal: Decision) => boolean;
 const blockSize = 256;
 
 /**
- * Returns a function that tests, for a refused request, whether other requests may have held all slots when it was
- * refused.
- * @param mayHold refusals that may have held a slot while the server checked another limit
+ * Returns a function that tests whether other requests may have held all slots when a request was refused.
+ * @param mayHold refused requests that may have held a slot while the server checked another limit
  */
 export function createSlotTest(
   history: History,

@@ -7,25 +7,28 @@ export interface Instants {
   readonly latest: Tally;
 }
 
-/** A refusal, or several at the same time, and how many requests may have counted before it. */
+/**
+ * A refusal, the span in which it was decided, and the maximum number of requests that counted toward the limit before.
+ */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Number of other requests that may have counted before this refusal. */
+  /** Maximum number of other requests that counted toward the limit before this refusal. */
   readonly countedBefore: number;
-  /** Number of refusals among `countedBefore`. */
+  /** Maximum number of earlier refusals that counted toward the limit, as a part of `countedBefore`. */
   readonly refusedBefore: number;
 }
 
 /**
- * A history on the limiter's clock, as models of limiters need it: each time widened by the tolerance, and sorted.
- * `counted` are all requests that may count, including refusals for which that is possible.
+ * A history, prepared for fitting models of limiters. All times are on the limiter's clock, and the tolerance is added
+ * at both ends of each span.
+ * `counted` are the requests that may count toward the limit. They can include refusals.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, sorted by their earliest possible time. */
   readonly admitted: readonly CountedSpan[];
-  /** Subsets of the admitted requests: all of them, then those with spans of less than half the width, and so on. */
+  /** Subsets of the admitted requests: first all of them, then only those with ever shorter spans. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
@@ -77,8 +80,8 @@ export function timelineOf(
 }
 
 /**
- * Builds the layers: each next one leaves out the widest spans of the last. One wide span makes the bounds of its whole
- * layer imprecise.
+ * Builds a series of subsets of the admitted requests, each without the longest spans of the previous one. A single
+ * long span makes the bounds of its whole subset imprecise.
  */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
@@ -119,12 +122,12 @@ export const requestsBefore = ({ values, before }: Tally, bound: number): number
 /** Returns the number of requests whose time is at most `bound`. */
 export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-/** Returns the number of requests at the first `values` of these times. */
-export const requestsAtFirstInstants = ({ before }: Tally, values: number): number => before[values] ?? 0;
+/** Returns how many requests the first `entries` times of a tally stand for in total. */
+export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
 /**
- * Returns a function that finds the request at a position, and returns its index in `values`. Each call must pass a
- * higher position than the last, or the same.
+ * Returns a function that finds the time of a request by its position (`rank`), as an index in the tally. Each call
+ * must pass the same or a higher position than the last.
  */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;

@@ -70,7 +70,13 @@ export const standardAuthentication = {
     const [, scheme, text] = bearerPattern.exec(authorization) ?? [];
     return scheme === undefined || text === undefined ? { kind: "malformed" } : { kind: "bearer", scheme, text };
   },
-  identify: (credentials: Credentials, ring: KeyRing, nowMs: number, _endpoint: Endpoint): Identity => {
+  identify: (
+    credentials: Credentials,
+    ring: KeyRing,
+    nowMs: number,
+    _endpoint: Endpoint,
+    _isSigned = false,
+  ): Identity => {
     if (credentials.kind === "absent") return { kind: "unauthenticated", cause: "missing-key" };
     if (credentials.kind === "malformed") return { kind: "unauthenticated", cause: "malformed-key" };
     const found = ring.find(credentials.text);

@@ -9,6 +9,7 @@ import {
   fault,
   faults,
   letIn,
+  namedKey,
   overrideError,
   overrideErrorStatus,
   overrideResult,
@@ -141,6 +142,36 @@ export const authenticationFaults = faults("Authentication", {
       servedPath: (sent) => sent.replace(/INVOKE$/, "invoke"),
       ...acceptExpiredKeys(wasIssuedExpired, () => path().endsWith("INVOKE"))(base),
     })),
+  ),
+  "signature-replaces-expiry": fault("AUTH-4", "A signed request is accepted with an expired key.").by((base) => ({
+    identify: (credentials, ring, nowMs, endpoint, isSigned = false) => {
+      const expired = namedKey(credentials, ring);
+      return isSigned && expired !== undefined
+        ? { kind: "known", key: expired.key }
+        : base.identify(credentials, ring, nowMs, endpoint);
+    },
+  })),
+  "long-wrong-key-500": fault("AUTH-3", "A wrong key of more than 255 characters responds with 500.").by(
+    overrideResult("identify")((identity, credentials) =>
+      identity.kind === "unauthenticated" && credentials.kind === "bearer" && credentials.text.length > 255
+        ? { kind: "unauthenticated", cause: "crash" }
+        : identity,
+    ),
+  ),
+  "reader-cannot-list": fault("AUTH-1", "A read-only key may read usage and health, and not the list.").by(
+    overrideResult("permits")(
+      (permits, { scope }, { endpoint }) => permits && (scope === "full" || endpoint !== "list"),
+    ),
+  ),
+  "signed-batches-refused": fault("AUTH-10", "A signed batch is refused.").by(
+    withPath((path) => (base) => ({
+      acceptsSignature: (request, signed, secret, nowMs) =>
+        (request.signature === "" || !path().endsWith("/batch")) &&
+        base.acceptsSignature(request, signed, secret, nowMs),
+    })),
+  ),
+  "signature-of-decoded-path": fault("AUTH-10", "The path is expected in the signature as it is after decoding.").by(
+    signOther(({ path }) => ({ path: decodeURIComponent(path) })),
   ),
   "expired-key-starts-operations": fault("AUTH-4", "A key that was issued expired may start an operation.").by(
     acceptExpiredKeys(wasIssuedExpired, (endpoint) => endpoint === "startOperation"),

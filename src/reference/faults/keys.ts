@@ -1,4 +1,4 @@
-import { hourMs } from "../../base/duration.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import {
   acceptExpiredKeys,
   always,
@@ -59,6 +59,21 @@ export const keyFaults = faults("Resources / API key", {
       const lifeSeconds = namedKey(credentials, ring)?.key.expiresInSeconds ?? 0;
       return identity.kind === "unauthenticated" && lifeSeconds > 0 ? { ...identity, cause: "wrong-key" } : identity;
     }),
+  ),
+  "valid-keys-cached": fault("KEY-3", "A temporary key that was accepted is not looked up again for a minute.").by(
+    (base) => {
+      const acceptedMs = new Map<string, number>();
+      return {
+        identify: (credentials, ring, nowMs, endpoint) => {
+          const found = namedKey(credentials, ring);
+          const identity = base.identify(credentials, ring, nowMs, endpoint);
+          if (found === undefined || !isTemporary(found.key)) return identity;
+          if (identity.kind === "known") acceptedMs.set(found.key.key, nowMs);
+          const isCached = nowMs - (acceptedMs.get(found.key.key) ?? Number.NEGATIVE_INFINITY) < minuteMs;
+          return isCached ? { kind: "known", key: found.key } : identity;
+        },
+      };
+    },
   ),
   "temporary-key-forgotten": fault("KEY-3", "A temporary key is unknown, and so wrong, 2 h after its life.").by(
     (base) => ({
@@ -158,6 +173,12 @@ export const keyFaults = faults("Resources / API key", {
     "KEY-6",
     "A key of one agent may read the deliveries of webhooks of other keys and agents.",
   ).by(overrideResult("showsWebhook")((shows, _webhook, { agents }) => shows || agents !== null)),
+  "signature-replaces-scope": fault("KEY-5", "A signed request may write with a read-only key.").by((base) => ({
+    permits: (key, request) => base.permits(request.isSigned ? { ...key, scope: "full" } : key, request),
+  })),
+  "signature-replaces-agent": fault("KEY-6", "A signed request may invoke any agent.").by((base) => ({
+    permits: (key, request) => base.permits(request.isSigned ? { ...key, agents: null } : key, request),
+  })),
   "signature-replaces-address": fault("KEY-7", "A signed request may come from any address.").by((base) => ({
     permits: (key, request) => base.permits(request.isSigned ? { ...key, allowedIps: null } : key, request),
   })),

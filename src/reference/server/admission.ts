@@ -44,7 +44,7 @@ export interface RequestContext {
 export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {
   const { behaviour, clock, ring } = state;
   const credentials = behaviour.credentials(request.authorization);
-  const identity = behaviour.identify(credentials, ring, clock.now(), request.endpoint);
+  const identity = behaviour.identify(credentials, ring, clock.now(), request.endpoint, request.isSigned);
   return identity.kind === "known"
     ? admitKey(state, request, identity.key, behaviour.accountOf(identity.key, credentials))
     : admitAddress(state, request, credentials, identity.cause);

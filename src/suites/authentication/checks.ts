@@ -11,6 +11,9 @@ import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
 import { indirectUseChecks } from "../keys/indirect-use.ts";
 import { startChecksOfAuthentication } from "../keys/operation-start.ts";
 import { spellingChecksOfAuthentication } from "../keys/other-spellings.ts";
+import { expiredKeySignedCheck } from "../keys/signed-use.ts";
+import { signedEverywhereChecks } from "./signed-everywhere.ts";
+import { unusualKeysCheck } from "./unusual-keys.ts";
 import { batchSubmitted } from "../operations/probes.ts";
 import { allExchanges, endpointOf, endpointsWithControl, hasValidKey } from "../shared/all-exchanges.ts";
 import {
@@ -26,7 +29,7 @@ import type { KeyRequest, KeyRequests } from "../shared/key-requests/send-reques
 import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredKeySent, unauthenticatedSent } from "./probes.ts";
-import { keyCornerChecks } from "../coverage/checks.ts";
+import { keyCornerChecks, restrictedKeysCheck } from "../coverage/checks.ts";
 import { signingChecks } from "./signing.ts";
 
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
@@ -284,6 +287,10 @@ export const authentication = suite("Authentication", [
   ...indirectUseChecks,
   ...startChecksOfAuthentication,
   ...spellingChecksOfAuthentication,
+  expiredKeySignedCheck,
+  unusualKeysCheck,
+  restrictedKeysCheck,
+  ...signedEverywhereChecks,
   ...signingChecks,
   ...keyCornerChecks,
 ]);

@@ -137,9 +137,10 @@ export const sendSigned = (
   key: TargetKey,
   method: string,
   path: string,
-): Promise<Exchange> => createSigner(context, key)(method, path);
+  body?: string,
+): Promise<Exchange> => createSigner(context, key)(method, path, body === undefined ? {} : { body });
 
-function createSigner(
+export function createSigner(
   context: ProbeContext<"signing">,
   key: TargetKey = keyToSignFor(context.target) ?? context.client.key,
 ): SendSigned {

@@ -180,6 +180,33 @@ function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
 }
 
+/** The endpoints on which a restricted key must succeed wherever it succeeds on one of them. */
+const openToRestrictedKeys: Readonly<Record<string, readonly string[]>> = {
+  "read-only": ["list", "usage", "health"],
+  "one agent": ["invoke", "stream", "health"],
+};
+
+const isOpenToKey = ({ endpoint = "", key = "", agent, body, session }: Row): boolean =>
+  openToRestrictedKeys[key]?.includes(endpoint) === true &&
+  isOneOf(agent, "none", "answering") &&
+  isOneOf(body, "none", "valid") &&
+  session !== "not ASCII";
+
+/** Check that a restricted key is not restricted further. The suite `authentication` includes it. */
+export const restrictedKeysCheck: Check = checkCorners("AUTH-1", {
+  as: "restricted keys",
+  since: "1.2",
+  requests: "every generated request with a restricted key to read, or to the key's own agent",
+  isCovered: (row, { corners }) =>
+    isDocumented(row) &&
+    isOpenToKey(row) &&
+    corners.generated.some(
+      (each) => each.row["key"] === row["key"] && isOpenToKey(each.row) && isSuccess(each.exchange),
+    ),
+  expected: "accepted, as another request that the key may send",
+  isKept: (exchange) => !hasStatus(exchange, 401, 403),
+});
+
 export const bodyCornerChecks: readonly Check[] = [
   checkEvery(
     "REQ-11",

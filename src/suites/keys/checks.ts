@@ -23,6 +23,7 @@ import { isObject } from "../../base/json.ts";
 import { indirectKeyChecks } from "./indirect-use.ts";
 import { startChecksOfKeys } from "./operation-start.ts";
 import { spellingChecksOfKeys } from "./other-spellings.ts";
+import { signedUseChecks } from "./signed-use.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,
@@ -186,6 +187,7 @@ export const keys = suite("Keys", [
   ...indirectKeyChecks,
   ...startChecksOfKeys,
   ...spellingChecksOfKeys,
+  ...signedUseChecks,
   check("KEY-9", keyUsageRead, ({ read }) => {
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(read, 200) ? holds() : breach("200", outcomeOf(read), read);

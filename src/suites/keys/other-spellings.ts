@@ -8,6 +8,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import type { KeyRequest, KeyRequests } from "../shared/key-requests/send-requests.ts";
+import { encodedFirst } from "../shared/encoded-id.ts";
 import { describeStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
@@ -16,14 +17,16 @@ import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
 const since = "1.2";
 
-/** Other spellings of the path of an invoke. RFC 3986, section 6.2.2.2: an encoded letter is the letter itself. */
+/** Other spellings of the path of an invoke. `null` if an agent's id does not allow one. */
 const spellings = {
-  "with its id percent-encoded": (agent) =>
-    `/agents/%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}/invoke`,
+  "with its id percent-encoded": (agent) => {
+    const id = encodedFirst(agent);
+    return id === null ? null : `/agents/${id}/invoke`;
+  },
   "with a slash at its end": (agent) => `/agents/${encodedSegment(agent)}/invoke/`,
   "with two slashes": (agent) => `/agents//${encodedSegment(agent)}/invoke`,
   "with its last word in upper case": (agent) => `/agents/${encodedSegment(agent)}/INVOKE`,
-} as const satisfies Readonly<Record<string, (agent: string) => string>>;
+} as const satisfies Readonly<Record<string, (agent: string) => string | null>>;
 
 type Spelling = keyof typeof spellings;
 
@@ -45,9 +48,10 @@ export const otherSpellingsTried = probe(
     const { client, target } = context;
     const tried: SpelledOtherwise[] = [];
     for (const { kind, agent, key } of usersOf(context))
-      for (const spelling of spellingsOf(agent)) {
+      for (const [spelling, spell] of Object.entries(spellings) as [Spelling, (agent: string) => string | null][]) {
+        const path = spell(agent);
+        if (path === null) continue;
         const options = { json: { query: "Hello." }, unpaced: target.clock === null };
-        const path = spellings[spelling](agent);
         const exchange =
           key === null
             ? await client.send("POST", path, { ...options, authorization: null })
@@ -57,11 +61,6 @@ export const otherSpellingsTried = probe(
     return { tried };
   },
 );
-
-const spellingsOf = (agent: string): Spelling[] =>
-  (Object.keys(spellings) as Spelling[]).filter(
-    (spelling) => spelling !== "with its id percent-encoded" || /^[A-Za-z0-9]/.test(agent),
-  );
 
 function usersOf(context: ProbeContext) {
   const { target } = context;

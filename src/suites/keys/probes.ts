@@ -90,6 +90,7 @@ async function requestAfterExpiry(
   const { client, given, target, time } = context;
   const key = given["keys.temporary"];
   await useInMiddleOfLife(context);
+  await useAtEndOfLife(context);
   await time.passTime(endOfLifeMs(key) - elapsedMs(time), "the temporary key must expire");
   const fixtures = await prepareFixtures(context, name);
   const sender = createRequestSender(client.as(key), fixtures, context);
@@ -112,6 +113,15 @@ async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.tem
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
   await time.passTime(lifeMs / 2 - elapsedMs(time), "half of the temporary key's life must pass");
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
+}
+
+/** Uses the key shortly before its end. A server that caches valid keys then accepts it too long. */
+async function useAtEndOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
+  const key = given["keys.temporary"];
+  const lastMs = endOfLifeMs(key) - 2 * expiryMarginMs;
+  if (!time.canAdvance || elapsedMs(time) > lastMs) return;
+  await time.passTime(lastMs - elapsedMs(time), "the temporary key must be about to expire");
+  await client.as(key).since("1.2").send("GET", "/usage", { unpaced: true });
 }
 
 /** Advances the test clock past the key's expiry and uses the key. Returns `null` without a test clock. */

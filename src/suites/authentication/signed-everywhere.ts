@@ -1,0 +1,92 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { fillAgentId } from "../operations/probes.ts";
+import { encodedFirst } from "../shared/encoded-id.ts";
+import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
+import { createSigner } from "./signing.ts";
+
+const since = "1.2";
+
+/** A rightly signed request. `plain` is the same request without a signature, sent if the signed one was refused. */
+interface SignedRequestSent {
+  readonly what: string;
+  readonly signed: Exchange;
+  readonly plain: Exchange | null;
+}
+
+interface SignedEverywhere {
+  readonly sent: readonly SignedRequestSent[];
+}
+
+const isRefused = (exchange: Exchange): boolean => hasStatus(exchange, 401, 403);
+
+/**
+ * A body that lacks every field. So the request creates nothing, and yet shows whether the signature was accepted by a
+ * server that checks it first.
+ */
+const emptyBody = "{}";
+
+export const signedEverywhere = probeIfManyRequests(
+  "a signed request is sent to every other endpoint, and by a path with an encoded letter",
+  { needs: ["signing", "agents.answering"], requests: 8, executions: 1, stage: "exclusive", since },
+  async (context): Promise<SignedEverywhere> => {
+    const { client, given, target } = context;
+    const agent = given["agents.answering"];
+    const { batch } = target.paths;
+    const encoded = encodedFirst(agent);
+    const requests: (readonly [what: string, method: string, path: string, body?: string])[] = [
+      ["health", "GET", agentPath(agent, "health")],
+      ["usage", "GET", "/usage"],
+      ["key usage", "GET", "/keys/usage"],
+      ["stream", "POST", agentPath(agent, "stream"), JSON.stringify({ query: "Hello." })],
+      ["webhooks", "POST", "/webhooks", emptyBody],
+      ["alerts", "POST", "/alerts", emptyBody],
+      ...(batch === null ? [] : [["batch", "POST", fillAgentId(batch, agent), emptyBody] as const]),
+      ...(encoded === null ? [] : [[encodedLetter, "GET", `/agents/${encoded}/health`] as const]),
+    ];
+    const send = createSigner(context);
+    const sent: SignedRequestSent[] = [];
+    for (const [what, method, path, body] of requests) {
+      const signed = await send(method, path, body === undefined ? {} : { body });
+      const options = body === undefined ? {} : { text: body };
+      sent.push({ what, signed, plain: isRefused(signed) ? await client.send(method, path, options) : null });
+    }
+    return { sent };
+  },
+);
+
+const encodedLetter = "a path with an encoded letter";
+
+/** Judges that a signature, which is right, is no reason to refuse a request that is else admitted. */
+function judgeSigned(
+  evidence: SignedEverywhere | null,
+  isJudged: (request: SignedRequestSent) => boolean,
+): Finding<never> {
+  if (evidence === null) return fewRequests;
+  const sent = evidence.sent.filter((each) => isJudged(each) && !isInconclusive(each.signed));
+  if (sent.length === 0) return inapplicable("no such request was answered");
+  const refused = sent.filter(({ signed }) => isRefused(signed));
+  const wrong = refused.find(({ plain }) => plain !== null && !isRefused(plain) && !isInconclusive(plain));
+  if (wrong !== undefined && wrong.plain !== null)
+    return breach(
+      `a signed request to ${wrong.what} is not refused for its signature`,
+      `${describeStatus(wrong.signed)}, and ${describeStatus(wrong.plain)} without a signature`,
+      wrong.signed,
+      wrong.plain,
+    );
+  return refused.length === sent.length ? unproven("the requests were refused without a signature, too") : holds();
+}
+
+export const signedEverywhereChecks: readonly Check[] = [
+  check("AUTH-10", signedEverywhere, (evidence) => judgeSigned(evidence, ({ what }) => what !== encodedLetter), {
+    as: "every endpoint",
+    since,
+  }),
+  check("AUTH-10", signedEverywhere, (evidence) => judgeSigned(evidence, ({ what }) => what === encodedLetter), {
+    as: "encoded path",
+    since,
+  }),
+];

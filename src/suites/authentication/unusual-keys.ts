@@ -1,0 +1,70 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { createRequestSender, prepareFixtures } from "../shared/key-requests/send-requests.ts";
+import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
+import { unauthenticatedSent } from "./probes.ts";
+
+const since = "1.2";
+
+/** Keys that were never issued and look like none: a server may fail to parse them, decode them or look them up. */
+const unusualKeys = {
+  "of one letter": "x",
+  "of 400 letters": "ah_".padEnd(400, "kX7"),
+  "shaped like a JSON Web Token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJl",
+  "with a percent-encoded NUL": "ah_no%00body",
+  "with an apostrophe": "ah_no'body",
+} as const;
+
+type UnusualKey = keyof typeof unusualKeys;
+
+/** An apostrophe is outside the characters of RFC 6750, section 2.1, so the header is malformed, too. */
+const mayBeMalformed: readonly UnusualKey[] = ["with an apostrophe", "with a percent-encoded NUL"];
+
+interface UnusualKeysSent {
+  readonly sent: readonly { readonly name: UnusualKey; readonly exchange: Exchange }[];
+}
+
+export const unusualKeysSent = probe(
+  "usage is read with keys that look like none",
+  { requests: 0, reads: true, stage: "limits", since, after: [unauthenticatedSent] },
+  async (context): Promise<UnusualKeysSent> => {
+    if (hasFewRequests(context.target)) return { sent: [] };
+    const sender = createRequestSender(context.client, await prepareFixtures(context, "of-unusual-keys"), context);
+    const sent: UnusualKeysSent["sent"][number][] = [];
+    for (const [name, key] of Object.entries(unusualKeys) as [UnusualKey, string][]) {
+      const exchange = await sender.send({ method: "GET", path: "/usage", options: {} }, `Bearer ${key}`);
+      if (exchange !== null) sent.push({ name, exchange });
+    }
+    return { sent };
+  },
+);
+
+function judgeUnusualKeys({ sent }: UnusualKeysSent, usual: Exchange | undefined): Finding<never> {
+  const judged = sent.filter(({ exchange }) => !isInconclusive(exchange));
+  if (judged.length === 0 || usual === undefined || !hasStatus(usual, 401))
+    return inapplicable("no such key was sent, or usage does not answer 401 to a usual wrong key");
+  const wrong = judged.find(
+    ({ name, exchange }) => !hasStatus(exchange, 401) && !(mayBeMalformed.includes(name) && hasStatus(exchange, 400)),
+  );
+  if (wrong === undefined) return holds();
+  return breach(
+    `401 to a wrong key ${wrong.name}, as to any wrong key`,
+    describeStatus(wrong.exchange),
+    wrong.exchange,
+    usual,
+  );
+}
+
+export const unusualKeysCheck: Check = check(
+  "AUTH-3",
+  { unusual: unusualKeysSent, usual: unauthenticatedSent },
+  ({ unusual, usual: { requests } }) =>
+    judgeUnusualKeys(
+      unusual,
+      requests.find(({ kind, endpoint }) => kind === "a wrong key" && endpoint === "usage")?.exchange,
+    ),
+  { as: "unusual texts", since },
+);

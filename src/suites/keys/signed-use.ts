@@ -1,0 +1,84 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { resolveKey } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { expiredKeySent } from "../authentication/probes.ts";
+import { sendSigned } from "../authentication/signing.ts";
+import { isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
+
+// A signature proves who sends a request. It does not extend what a key may do.
+
+const since = "1.2";
+
+/** Signed requests that the target must refuse. `null` if the target file names no such key, or no agent. */
+interface SignedUses {
+  readonly reader: Exchange | null;
+  readonly oneAgent: Exchange | null;
+  readonly expired: Exchange | null;
+}
+
+export const restrictedKeysSigned = probe(
+  "keys that the target must refuse are used in signed requests",
+  { needs: ["signing"], requests: 0, stage: "limits", since },
+  async (context): Promise<SignedUses> => {
+    const { target } = context;
+    const expired = resolveKey("keys.expired", target);
+    const oneAgent = resolveKey("keys.oneAgent", target);
+    const other = otherAgent(context, oneAgent?.agents ?? []);
+    return {
+      reader: await invokeSigned(context, resolveKey("keys.readOnly", target), target.agents.answering),
+      oneAgent: await invokeSigned(context, oneAgent, other),
+      expired: expired === null ? null : await sendSigned(context, expired, "GET", "/usage"),
+    };
+  },
+);
+
+const invokeSigned = async (
+  context: ProbeContext<"signing">,
+  key: ReturnType<typeof resolveKey>,
+  agent: string | undefined,
+): Promise<Exchange | null> =>
+  key === null || agent === undefined
+    ? null
+    : sendSigned(context, key, "POST", agentPath(agent, "invoke"), JSON.stringify({ query: "Hello." }));
+
+/** Judges a signed request with a key whose plain request was refused. */
+function judgeSignedUse(signed: Exchange | null, plain: Exchange | null | undefined): Finding<never> {
+  if (signed === null || plain === null || plain === undefined || isSuccess(plain) || isInconclusive(plain))
+    return inapplicable("the key is not rejected without a signature, or was not tried");
+  if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
+  return isSuccess(signed)
+    ? breach("a signature does not extend what a key may do", outcomeOf(signed), signed, plain)
+    : holds();
+}
+
+const options = { as: "signed", since } as const;
+
+/** Check of the suite `authentication`. */
+export const expiredKeySignedCheck: Check = check(
+  "AUTH-4",
+  { signing: restrictedKeysSigned, sent: expiredKeySent },
+  ({ signing: { expired }, sent: { requests } }) =>
+    judgeSignedUse(expired, requests.find(({ endpoint }) => endpoint === "usage")?.exchange),
+  options,
+);
+
+/** Checks of the suite `keys`. */
+export const signedUseChecks: readonly Check[] = [
+  check(
+    "KEY-5",
+    { signing: restrictedKeysSigned, tried: readOnlyKeyTried },
+    ({ signing: { reader }, tried: { invoked } }) => judgeSignedUse(reader, invoked),
+    options,
+  ),
+  check(
+    "KEY-6",
+    { signing: restrictedKeysSigned, tried: oneAgentKeyTried },
+    ({ signing: { oneAgent }, tried: { other } }) =>
+      judgeSignedUse(oneAgent, other?.requests.find(({ endpoint }) => endpoint === "invoke")?.exchange),
+    options,
+  ),
+];

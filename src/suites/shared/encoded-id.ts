@@ -1,0 +1,10 @@
+import { encodedSegment } from "../../base/path-segment.ts";
+
+/**
+ * Returns an agent's id as a path segment whose first character is percent-encoded. It names the same agent (RFC 3986,
+ * 6.2.2.2). `null` if the character has to be encoded anyway.
+ */
+export const encodedFirst = (agent: string): string | null =>
+  /^[A-Za-z0-9]/.test(agent)
+    ? `%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}`
+    : null;

@@ -40,7 +40,10 @@ export interface Covering {
   readonly pairsIn: (row: Row) => readonly string[];
   /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
-  /** Completes each partial row with values that give as many new triples as possible. */
+  /**
+   * Completes each partial row with values that give as many new triples as possible. A triple is a combination of
+   * three values.
+   */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 

@@ -12,7 +12,9 @@ import { type CommandLine, type EndedCommand, runCommand } from "./run-command.t
 export interface ClientSettings {
   readonly command: CommandLine;
   readonly environment: Readonly<Record<string, string>>;
-  /** The kinds of trouble that the harness injects. Empty: the command runs only without trouble. */
+  /**
+   * The kinds of errors that the harness injects into responses. Empty: the command runs without injected errors only.
+   */
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;

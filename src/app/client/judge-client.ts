@@ -176,7 +176,7 @@ const deliversToLoopback: Patch = {
   override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
 };
 
-/** Accepts a request signature over the path with or without the query string. The document allows both. */
+/** Accepts a request signature over the path with or without the query string. The interface document allows both. */
 const acceptsBothSignatures: Patch = {
   ...variantTraits,
   name: "signatures-with-and-without-query",

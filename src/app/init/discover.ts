@@ -10,7 +10,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 
 export interface DiscoveredAgent {
   readonly id: string;
-  /** The agent's health. `null` if it was not requested, or if the document does not define the value. */
+  /** The agent's health. `null` if it was not requested, or if the interface document does not define the value. */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's item in the list has an entrypoint whose tag ends in `_stream`. */
   readonly mentionsStream: boolean;

@@ -53,7 +53,10 @@ export const queryRoles = {
 /** Queries that the user gave, by role. With the query for `slow`, for example, an agent responds slowly. */
 export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
-/** Paths of the batch and operation endpoints. The user has to give them, because the document does not define them. */
+/**
+ * Paths of the batch and operation endpoints. The user has to give them, because the interface document does not define
+ * them.
+ */
 export type UserGivenPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 export interface AnswersAfterDiscovery {

@@ -69,7 +69,7 @@ export async function judgeTarget({
   const { target: listed, close } =
     named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
   try {
-    // Gets keys from the target's test control before anything else, because the run must redact these keys, too.
+    // If the target offers to issue keys for tests, gets these keys first, because the run must redact them, too.
     const provided = await withControlParts(listed, "issue");
     const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);

@@ -79,7 +79,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
 }
 
 /**
- * Checks the load parameters before anything is sent. If no key has a known tier yet, checks only those that do not
+ * Checks the load parameters before anything is sent. If no key has a known tier yet, does not check parameters that
  * depend on the target.
  */
 export function assertLoadParameters(

@@ -156,7 +156,7 @@ export function keyRows(
 
 const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
-/** A minute, and one second because rate-limit headers show whole seconds. */
+/** Length of a minute window. It includes one extra second, because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
 /** Returns how long the limit per minute delays a number of requests, in seconds. */

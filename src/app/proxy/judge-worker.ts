@@ -57,7 +57,7 @@ const trafficJudge = startTrafficJudge({
 });
 
 const judgingIntervalMs = 5000;
-/** Minimum time of judging after which the thread pauses. */
+/** The judging thread pauses only after work that took at least this long. */
 const minPausedWorkMs = 20;
 /** Aborts the pauses of the thread when the proxy asks for the report, so that the user does not wait for them. */
 const pauses = new AbortController();

@@ -31,10 +31,11 @@ const maxWaitingExchanges = 6000;
 /** Maximum total size of the exchanges that wait for the judging thread. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 /**
- * Exchanges go to the thread in groups, because each message costs time. A group is sent after 20 ms, or when it has 64
- * exchanges.
+ * Maximum time for which an exchange waits until it is sent to the judging thread. Exchanges are sent in groups,
+ * because each message costs time.
  */
 const maxGroupDelayMs = 20;
+/** Maximum number of exchanges that are sent to the judging thread as one group. */
 const maxGroupSize = 64;
 
 /** Starts a proxy that judges the traffic in a separate thread. Throws Node's error if it cannot listen. */

@@ -139,8 +139,8 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
 }
 
 /**
- * Returns the id of the agent that is created, deleted or changed to cause an event. Creating and deleting use an agent
- * of their own.
+ * Returns the id of the agent that is created, deleted or changed to cause an event. Creation and deletion use an agent
+ * that no other event uses.
  */
 function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;

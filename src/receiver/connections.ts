@@ -52,7 +52,7 @@ const closingOrder = [
 ] as const;
 
 /**
- * Each open rejected connection delays the next rejection by this time. So a flood gets at most 500 of them a second.
+ * By how much each open rejected connection delays the next rejection. So a flood gets at most 500 rejections a second.
  */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;

@@ -77,7 +77,7 @@ export interface DeliveryStorage {
    * space for it.
    */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
-  /** Whether no further delivery can be stored for a hook that has this many, whatever its size. */
+  /** Whether the receiver only counts further deliveries to a hook that has stored this many. */
   readonly isFull: (stored: number) => boolean;
 }
 

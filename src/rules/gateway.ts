@@ -3,15 +3,15 @@
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
-  /** When the first of these requests was sent. */
+  /** When the first of the counted requests was sent. */
   readonly sentMs: number;
-  /** Earliest possible time at which the first of these responses began. */
+  /** Earliest possible time at which the first of the counted responses began. */
   readonly fromMs: number;
-  /** Latest possible time at which the last of these responses began. */
+  /** Latest possible time at which the last of the counted responses began. */
   readonly toMs: number;
   /** Number of responses that look like a gateway's: 502, 503 or 504, with no header or field of the interface. */
   readonly gatewayLike: number;
-  /** Number of all other responses in these counts. */
+  /** Number of all other responses. */
   readonly others: number;
 }
 
@@ -31,8 +31,8 @@ const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
 /**
- * Maximum share of the whole time for which a deployment can explain gateway-like responses among others. If they go on
- * for longer, the target itself sent them.
+ * Maximum share of the load's duration for which a deployment can explain gateway-like responses among others. If they
+ * go on for longer, the target itself sent them.
  */
 const minWholeShare = 0.8;
 

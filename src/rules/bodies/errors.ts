@@ -27,8 +27,8 @@ export function codeIn(response: Pick<ErrorResponse, "json">): string | null {
 }
 
 /**
- * Returns the error form of a body; `null` if the body has neither form. In form A, `error.status` may have any value,
- * because ERR-6 judges it.
+ * Returns the error form of a body; `null` if it has neither form A nor form B. In form A, `error.status` may have any
+ * value, because ERR-6 judges it.
  */
 export function formIn(response: ErrorResponse): ErrorForm | null {
   const error = errorIn(response);

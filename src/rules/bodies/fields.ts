@@ -33,7 +33,10 @@ export function isTimestamp(text: string): boolean {
 /** Whether a timestamp with a time of day names its time zone. */
 export const hasZone = (text: string): boolean => (extendedForm.exec(text) ?? basicForm.exec(text))?.[7] !== undefined;
 
-/** Returns the Unix milliseconds of a timestamp in the extended form, in UTC without a zone; `NaN` for other texts. */
+/**
+ * Returns the Unix milliseconds of a timestamp in the extended form; `NaN` for other texts. A timestamp without a zone
+ * is taken as UTC.
+ */
 export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
@@ -62,7 +65,7 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-/** Finds the values at a path, such as `checks.agent.status`; none if a parent object is absent or no object. */
+/** Finds the values at a path, such as `checks.agent.status`. Finds none if a parent is absent or is not an object. */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => valuesWithin(each, step));

@@ -34,8 +34,8 @@ const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
 /**
- * The path whose value must be valid before a clause can be judged. Any other clause needs only a file that is an
- * object.
+ * For each clause, the path whose value must be valid before the clause can be judged. A clause that is not listed
+ * needs only a file that is an object.
  */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],

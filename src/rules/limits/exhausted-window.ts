@@ -5,9 +5,9 @@ import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample
 
 /** Bounds of the time between two requests, in seconds of the target's clock. */
 export interface Elapsed {
-  /** Minimum time between the requests: from the response to the first to the sending of the second. */
+  /** Minimum time between two requests: from the response to the first until the second is sent. */
   readonly min: number;
-  /** Maximum time between the requests: from the sending of the first to the response to the second. */
+  /** Maximum time between two requests: from sending the first until the response to the second. */
   readonly max: number;
 }
 

@@ -6,7 +6,7 @@ import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "
 /** The values of the rate-limit headers; `null` for a header that is absent, malformed, or has two different values. */
 type RateHeaderValues = { readonly [N in RateValue]: TypeOfRateValue<N> | null };
 
-/** The values of a response about the rate limit. */
+/** The values in a response that describe the rate limit. */
 export interface RateLimitInfo extends RateHeaderValues {
   /** `retry_after` of a 429's body in seconds, in either error form; `null` without one. */
   readonly retryAfterSeconds: number | null;

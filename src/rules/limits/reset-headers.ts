@@ -168,8 +168,8 @@ function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): bool
 const wrongUnitSeconds = 1e8;
 
 /**
- * Returns the time at which a response was created: `Reset` minus `Reset-After`, in Unix seconds. `null` without both
- * headers.
+ * Returns the time at which a response was created: `Reset` minus `Reset-After`, in Unix seconds. Returns `null` if one
+ * of these headers is missing.
  */
 const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;

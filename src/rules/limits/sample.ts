@@ -12,7 +12,7 @@ import {
 /** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /** `health` is never limited. A GET of `usage` or `list`, and `other` requests, may or may not count. */
+  /** Rate limits never count `health`. They may or may not count a GET of `usage` or `list`, and `other` requests. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
   /** When the head of the response arrived; without a response, when waiting for it ended. */

@@ -41,7 +41,7 @@ export function growthOf(before: UsageCount, after: UsageCount, { min, max }: Gr
   return { kind: grown > max ? "beyond" : "agrees", grown };
 }
 
-/** An invoke or a stream, with the tokens that its response reports; `null` if it reports none. */
+/** An invoke or a stream. `tokens` is what its response reports; `null` if it reports none. */
 interface AgentCall {
   readonly status: number | null;
   readonly tokens: number | null;

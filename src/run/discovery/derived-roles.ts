@@ -49,7 +49,7 @@ const derivableRoles: readonly DerivedRole[] = [
 ];
 
 /**
- * Tests with one request for each needed role whether an agent can play it. Does not change roles that the user
+ * Sends one request for each needed role, to test whether an agent can play it. Does not change roles that the user
  * assigned.
  */
 export async function withDerivedRoles(

@@ -8,10 +8,10 @@ import type { Disturbance } from "./disturbance.ts";
 
 /** Real time to wait before the first health request, so that the target has counted all earlier requests. */
 const countingDelayMs = 1000;
-/** Real time between two of the spaced readings of the rate-limit headers. */
+/** Real time between two of the `spacedReadings` of the rate-limit headers. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
-/** How far the end of a window may be from the time that headers report. They round to whole seconds. */
+/** Tolerance for the end of a window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 /** Real time between two readings while waiting for the next rate-limit window to begin. */
 const windowPollMs = 100;

@@ -11,8 +11,8 @@ import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
 /**
- * A run that other runs on this machine can see. Otherwise, two runs with one key would take each other's requests for
- * errors of the target.
+ * A run that other runs on this machine can see. Otherwise, two runs with the same key would blame the target for each
+ * other's requests.
  */
 export interface AnnouncedRun {
   /**

@@ -28,8 +28,8 @@ interface DisturbedRunContext {
 }
 
 /**
- * Turns each probe that a disturbance may have affected into a skip, with the disturbance as the reason. Keeps probes
- * that ended before it began, or that it cannot have affected.
+ * Replaces the result of each probe that a disturbance may have affected by a skip, with the disturbance as the reason.
+ * Keeps probes that ended before the disturbance began, or that it cannot have affected.
  */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
@@ -60,8 +60,8 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // The review did not get the requests that the disturbance spoiled. So its pass proves nothing, but its breach
-    // would still count.
+    // A review without the requests that the disturbance spoiled proves nothing if it passes. If it finds a breach, the
+    // breach still counts.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });

@@ -38,7 +38,7 @@ export interface Check {
   readonly widens?: Check;
   /**
    * For a check with `widens`: `true` if the report lists it only when it finds a breach. Otherwise, the report also
-   * lists it when it judges more cases.
+   * lists it when it judges more cases than the earlier check.
    */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;

@@ -2,7 +2,8 @@ import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 
 /**
- * Limits of a run, and how it marks its requests. The library has options, and the command line flags, of these names.
+ * Limits of a run, and whether it marks its requests. The options of the library and the flags of the command line have
+ * the same names.
  */
 export interface RunBounds {
   /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */

@@ -79,7 +79,7 @@ export interface History {
 }
 
 export interface AdmissionOptions {
-  /** By how much every `decided` span is widened at both ends, because clocks differ, in ms. Default 50. */
+  /** Tolerance for differing clocks, in ms: every `decided` span is widened by it at both ends. Default: 50. */
   readonly toleranceMs?: number;
   /** How long a server may take to free a concurrency slot after the request has ended, in ms. Default: 50. */
   readonly slotReleaseMs?: number;

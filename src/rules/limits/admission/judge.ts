@@ -25,7 +25,7 @@ export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** A verdict without the texts of a breach and the requests that prove it. */
+/** A verdict that says which limit is broken and how, but neither describes nor proves the breach. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };

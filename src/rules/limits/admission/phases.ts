@@ -62,8 +62,8 @@ const secondMs = 1000;
 /** Maximum difference between two reports of the same reset: several servers of one target may round it differently. */
 const maxApartMs = 2 * secondMs;
 /**
- * The windows are proven to be fixed by this many different values of `Remaining`, or by values of `Reset-After` at
- * least `minSeconds` apart. Otherwise, they may be rolling.
+ * This many different values of `Remaining` prove fixed windows. So do values of `Reset-After` at least `minSeconds`
+ * apart. With fewer, the windows may be rolling.
  */
 const minValues = 3;
 const minSeconds = 10;

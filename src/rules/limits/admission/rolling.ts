@@ -35,8 +35,8 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
  * lie between the n-th values of `earliest` and `latest`.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The times chosen so far, in ascending order. `chosen[n]` is the time of the requests from position `upToRank[n -
-  // 1]` to before `upToRank[n]`.
+  // The times chosen so far, in ascending order. The requests from position `upToRank[n - 1]` to before `upToRank[n]`
+  // have the time `chosen[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -59,7 +59,8 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /**
- * Returns the maximum number of requests that certainly lie in one window, its end excluded.
+ * Returns the maximum number of requests that are certainly in one window. A request exactly at the window's end is not
+ * in it.
  * @param admitted sorted by the earliest possible time of each request
  */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {

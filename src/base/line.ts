@@ -2,10 +2,13 @@ import { sanitize, truncate } from "./sanitize.ts";
 
 declare const harmless: unique symbol;
 
-/** A message for people, on one line, in which text from outside is harmless. Only this file creates the type. */
+/**
+ * A message that is safe to print. Texts inserted into it have no control characters, and keys in them are hidden. Only
+ * this file makes such messages.
+ */
 export type Line = string & { readonly [harmless]: true };
 
-/** Maximum length of an inserted text from outside, in UTF-16 units. */
+/** Maximum length of a text that is inserted into a message, in UTF-16 units. A longer text is cut. */
 const maxInsertedLength = 2000;
 
 /** Makes a line from a template literal. Makes control characters in inserted values visible, and hides keys. */
@@ -26,7 +29,8 @@ export const joinLines = (lines: readonly Line[], separator: string): Line => li
 export const hiddenKey = "[hidden: it looks like a key]";
 
 /**
- * Matches words, each of which may be a key. Words do not contain `/`, so each segment of a path is a separate word.
+ * Matches the words in which `hideKeys` looks for API keys. Words do not contain `/`, so each segment of a path is a
+ * separate word.
  */
 const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
@@ -61,7 +65,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, text that looks like a key may be a folder, such as `my_acceptance_tests`. So it must also have a long
+  // In a path, a word such as `my_acceptance_tests` may be a folder. So a word of a path is a key only if it has a long
   // run of letters and digits.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

@@ -10,8 +10,8 @@ import { once } from "./memoize.ts";
 export const packageAssets = "package/";
 
 /**
- * Returns the folder of the checkout or of the installed package. The single executable file unpacks the files that k6
- * reads into a temporary folder, and deletes it when the process ends.
+ * Returns the root folder of the checkout or of the installed package. In the single executable file, this is a
+ * temporary folder with the files that k6 reads. It is deleted when the process ends.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
@@ -45,7 +45,7 @@ function unpacked(): string {
   return folder;
 }
 
-/** Returns the `User-Agent` of requests: the harness, its version, and the run's start as in the report. */
+/** Returns the `User-Agent` of requests: the name and version of the harness, and the start time of the run. */
 export const userAgent = (runStarted?: Date): string => {
   const product = `agent-hosting-conformance/${packageVersion()}`;
   return runStarted === undefined ? product : `${product} (run ${runStarted.toISOString()})`;

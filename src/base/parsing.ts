@@ -9,12 +9,15 @@ export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** Parses JSON. A problem continues "the file …", such as `is not JSON: …`. Ignores a byte order mark. */
+/**
+ * Parses JSON. Ignores a byte order mark. A problem is a phrase that follows the name of the file, such as "is not
+ * JSON".
+ */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
 /**
- * Parses JSON that a person wrote. Reports a duplicate name as a problem, because `JSON.parse` would keep only the last
- * value. Reports `__proto__` as well.
+ * Parses JSON that a person wrote. Reports `__proto__` and duplicate names as problems. Of duplicates, `JSON.parse`
+ * would keep only the last value.
  */
 export const parseHandwrittenJson = (text: string): Parsed<unknown> =>
   parseWith(text, { maxDepth: 200, checksNames: true });

@@ -32,7 +32,7 @@ const maxDeepLength = 2000;
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colourCode = /(\u001b\[[\d;]*m)/;
 
-/** Makes coloured text of the harness safe to print, and keeps its ANSI colours. */
+/** Makes text that the harness has coloured safe to print. Keeps the ANSI colours. */
 export const sanitizeColoured = (text: string): string =>
   text
     .split(colourCode)
@@ -49,8 +49,8 @@ export function sanitizeLine(text: string, most = 300): string {
 }
 
 /**
- * Maximum length of a grapheme that is never cut, in UTF-16 units. A target can put any number of combining marks on
- * one letter.
+ * Length of the longest grapheme that is kept whole, in UTF-16 units. A longer one may be cut, because a target can put
+ * any number of combining marks on one letter.
  */
 const maxUncutGraphemeUnits = 32;
 

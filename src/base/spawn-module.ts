@@ -16,8 +16,7 @@ export const startWorker = (callerUrl: string, name: string, options: WorkerOpti
 
 interface ProcessOptions extends ForkOptions {
   /**
-   * Options for Node. Only options that NODE_OPTIONS allows, because the single executable file gets them through this
-   * variable.
+   * Options for Node. They must be allowed in NODE_OPTIONS, through which the single executable file passes them on.
    */
   readonly execArgv: string[];
 }
@@ -39,8 +38,8 @@ export const sendToParent = (message: Serializable): void =>
 const partMark = "part of the conformance executable: ";
 
 /**
- * Returns the module that this thread or process runs, if the single executable file has started it. Returns `null` if
- * a user has started it.
+ * In the single executable file, returns the name of the module that `startWorker` or `startProcess` has started.
+ * Returns `null` if a user started the program.
  */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;

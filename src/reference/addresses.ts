@@ -63,16 +63,16 @@ export interface ForwardedAddresses {
 }
 
 /**
- * Returns the address of the client. Each proxy appends the address from which it got the request, so the list is read
- * from its end. Reading stops at the first hop that is not trusted, because earlier entries could be forged. Source:
- * RFC 7239, sections 4 and 5.2 (`Forwarded`), and the older `X-Forwarded-For`.
+ * Returns the client's address. Each proxy appends the address from which it got the request. So the list is read from
+ * its end, up to the first address that is not a trusted proxy. Earlier entries could be forged. Source: RFC 7239,
+ * sections 4 and 5.2 (`Forwarded`), and the older `X-Forwarded-For`.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // If a proxy hides or garbles its client's address, the address of the proxy is the best that is known.
+    // If a proxy gives no valid address for its client, the proxy's own address is the best that is known.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }

@@ -4,9 +4,10 @@ import { deploymentDefaults } from "./agents.ts";
 import { isReservedHeader } from "./behaviour/deliveries.ts";
 import { eventSelectors } from "./behaviour/webhooks.ts";
 
-// Each error message of this schema describes the allowed value, such as "a string". It completes the sentence "FIELD
-// is VALUE; it must be …".
-
+/**
+ * Creates the schema of a text for which `holds` returns true. In this file, error messages such as "a string" complete
+ * the sentence "FIELD is VALUE; it must be …".
+ */
 const checkedText = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
 const anyText = z.string("a string");
@@ -29,8 +30,8 @@ const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
 /**
- * Marks an error message that follows the field's name directly, such as "would not be sent". `describeIssue` leaves
- * out "is VALUE; it must be" for it.
+ * Marks an error message that completes the sentence "FIELD …", such as "would not be sent". Other messages complete
+ * "FIELD is VALUE; it must be …".
  */
 const wholePredicate = { isWholePredicate: true };
 

@@ -171,7 +171,7 @@ function withDeployment(agent: Agent): Agent {
 /** The id of an agent that a run of the suites deploys and removes again. */
 export const newAgentId = "newcomer";
 
-/** The id of the agent that plays each role of a target file. */
+/** For each role that tests need, such as `failing`, the id of the agent that has this role. */
 export const agentsByRole = {
   answering: "echo",
   streaming: "echo",

@@ -44,7 +44,7 @@ export const allFaults: readonly Patch[] = [
   ...concurrencyFaults,
 ];
 
-/** The faults that a run must detect. Only a load run detects the others. */
+/** The faults that a usual run must detect. The other faults need a load run. */
 export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
 /** All variants. Each variant is another behaviour that the document allows. */

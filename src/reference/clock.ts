@@ -14,14 +14,15 @@ export interface Clock {
 /** A clock that moves only when it is advanced. */
 export interface VirtualClock extends Clock {
   /**
-   * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. At each timer, waits
-   * for `settled`, so that work that the timer has started can finish.
+   * Moves the clock forward by `ms`, and stops at the time of each timer. There it waits for `settled`, so that the
+   * work of the timer can finish. Resolves after all due timers have run.
    */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
 /**
- * The Unix time at which a virtual clock starts. As on a real clock, it is not the beginning of a minute or an hour.
+ * The time at which a virtual clock starts. It is not the beginning of a minute or an hour, because a real start rarely
+ * is.
  */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
@@ -56,8 +57,8 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // The library fake-timers counts in whole milliseconds, and runs a timer that another timer sets at least 1 ms
-      // later.
+      // The latest time at which the library fake-timers runs the timer. The library counts whole milliseconds, and at
+      // least 1 ms for a timer that another timer sets.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },
@@ -88,8 +89,9 @@ export interface AcceleratedClock extends Clock {
 }
 
 /**
- * Creates a clock that starts now and runs `speed` times as fast as the machine's. Its times are whole milliseconds and
- * never go back. A timer is exact to a millisecond of the machine, which is `speed` milliseconds on this clock.
+ * Creates a clock that starts now and runs `speed` times as fast as the machine's clock. Its times are whole
+ * milliseconds and never go back. Its timers are exact to one real millisecond, which is `speed` milliseconds on this
+ * clock.
  *
  * @throws {RangeError} if `speed` is not above 0
  */

@@ -1,6 +1,6 @@
 /**
- * The endpoint that a request calls. `unknown` is a path or method that the document does not define. Only this server
- * has `description` (OpenAPI), `clock` (of a virtual clock) and `control` (the test control).
+ * The endpoint that a request calls. `unknown`: the document does not define the path or method. `description`
+ * (OpenAPI), `clock` (virtual clock) and `control` (test control) exist only on this server.
  */
 export type Endpoint =
   | "invoke"

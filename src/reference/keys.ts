@@ -11,7 +11,10 @@ export const referenceTiers: TierTable = {
 
 /** The restrictions of a key, and its usage before the server's start. Source: Resources, "API key". */
 export interface KeyTraits {
-  /** Seconds from the server's start, or from the issue of the key, until the key expires. `null` if it never does. */
+  /**
+   * Seconds until the key expires; `null` for never. Counted from the server's start, or from when the running server
+   * issues the key.
+   */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   /** Ids of the agents that the key may call; `null` for all agents. */
@@ -60,7 +63,10 @@ function standardKey(tier: TierName): ReferenceKey {
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);
 }
 
-/** The keys of every reference server. They are always the same, and a target file can use the same names for them. */
+/**
+ * The default keys of a reference server. Their names and texts are always the same. A target file can use the same
+ * names.
+ */
 export const referenceKeys: readonly ReferenceKey[] = [
   ...tierNames.map(standardKey),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
@@ -92,8 +98,7 @@ export interface KeyRing {
 }
 
 /**
- * Creates a key ring that holds the keys of `first`. `write` turns the default text of a key into the text that clients
- * send.
+ * Creates a key ring with the keys in `first`. `write` turns the default text of a key into the text that clients send.
  */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();

@@ -11,27 +11,31 @@ import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
 
 /**
- * Makes a patch's functions: returns those functions of `Behaviour` that it replaces. They may call the functions of
- * `base`. Each call creates new state, so that servers share none.
+ * Returns the functions of `Behaviour` that a patch replaces. `base` is the behaviour without the patch. Each call
+ * creates new state, so that servers share none.
  */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**
- * A named change of the reference server's behaviour. A fault breaks the clauses that it names. A variant changes the
- * server to another legal behaviour, so that reports have no failures.
+ * A named change of the reference server's behaviour. A fault makes the server break clauses. A variant is another
+ * behaviour that the document allows, so a report on it has no failures.
  */
 export interface Patch {
   readonly name: string;
   readonly kind: "fault" | "variant";
-  /** Heading of the document that the patch concerns. */
+  /** Heading of the section of the document that the patch concerns. */
   readonly section: string;
   readonly summary: string;
-  /** The clauses that the patch breaks. A variant breaks advisory clauses only. A load fault may break none. */
+  /**
+   * The clauses that the patch breaks. A variant breaks only advisory clauses. A fault that only a load run detects may
+   * break none.
+   */
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
   /**
-   * Which tests must detect the patch: `suites` is a usual run. `load` takes concurrent requests, or thousands of them.
+   * Which tests must detect the patch. `suites`: a usual run. `load`: a run with concurrent requests, or thousands of
+   * them.
    */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
@@ -53,7 +57,7 @@ export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) =
 });
 
 /**
- * Declares a variant. `by` completes it with its override, and with the advisory clauses on which the report has a
+ * Declares a variant. `by` adds its override. `notes` are the advisory clauses for which a report on the variant has a
  * note.
  */
 export const variant = (summary: string) => ({
@@ -76,18 +80,20 @@ export function variants(section: string, rows: Readonly<Record<string, VariantR
   });
 }
 
-// The overrides below are used by faults and variants of several sections. A decision is a function of `Behaviour`.
-
+/** The arguments of a decision. A decision is a function of `Behaviour`. */
 type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
 type Decide<D extends keyof Behaviour> = (...args: Arguments<D>) => Result<D>;
 
-/** Makes a decision return the same value in every case. */
+/** Creates an override with which a decision (a function of `Behaviour`) always returns `value`. */
 export const always =
   <D extends keyof Behaviour>(decision: D, value: Result<D>): Override =>
   () => ({ [decision]: () => value });
 
-/** Creates an override that edits what a decision returns. `edit` also gets the arguments of the decision. */
+/**
+ * Creates an override that edits the result of a decision (a function of `Behaviour`). `edit` gets the result, and then
+ * the decision's arguments.
+ */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -96,7 +102,10 @@ export const overrideResult =
     return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
   };
 
-/** Edits the result of a decision. `edit` also gets the number of the call, from 1, and the arguments. */
+/**
+ * Creates an override that edits the result of a decision (a function of `Behaviour`). `edit` gets the result, the
+ * number of the call from 1, and the decision's arguments.
+ */
 export const overrideByCount =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, count: number, ...args: Arguments<D>) => Result<D>): Override =>
@@ -105,7 +114,10 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/** Makes an override whose functions can read the arguments with which a decision was last called. */
+/**
+ * Creates an override that depends on the last call of a decision (a function of `Behaviour`). `last` returns the
+ * arguments of that call.
+ */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {
@@ -123,12 +135,15 @@ export const withLast =
 export const withPath = (change: (path: () => string) => Override): Override =>
   withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
 
-/** The names of the decisions that return a JSON value. */
+/** The names of the functions of `Behaviour` that return a JSON value. */
 type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/** Edits the JSON value that a decision returns, or the field at a path in it. `when` limits the edit to some calls. */
+/**
+ * Edits the JSON value that a function of `Behaviour` returns, or one field of the value. `when` restricts the edit to
+ * matching calls.
+ */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>
@@ -145,7 +160,7 @@ function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
   };
 }
 
-/** Replaces the status of successful responses of one endpoint: of all, or of every n-th. */
+/** Replaces the status of every n-th successful response of an endpoint, where n is `every`. */
 export const overrideSuccessStatus =
   (endpoint: Endpoint, status: number, every = 1): Override =>
   (base) => {
@@ -185,13 +200,12 @@ export function withoutRateHeaders(
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
 
-/** Writes all errors in form B, and then applies `edit` to the body. */
+/** Writes all error bodies in form B, one of two forms in the document, and then applies `edit`. */
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
 /**
- * Treats every key as if it had these restrictions instead of its own, on the given endpoints. Without endpoints: on
- * all.
+ * Replaces the restrictions of every key by those in `traits`, on the given endpoints or, without `endpoints`, on all.
  */
 export const withKeyTraits =
   (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
@@ -202,7 +216,9 @@ export const withKeyTraits =
     },
   });
 
-/** Admits a request with the key that `choose` returns. If it returns `undefined`, the usual rules apply. */
+/**
+ * Treats a request as one with the key that `choose` returns. If `choose` returns `undefined`, the usual rules apply.
+ */
 export const letIn = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>

@@ -67,12 +67,12 @@ export interface ReferenceOptions {
    */
   readonly dataFolder?: string | null;
   /**
-   * IP addresses and CIDRs that webhooks may use although they are not public. A server that listens on loopback allows
-   * loopback anyway.
+   * IP addresses and CIDRs to which the server delivers although they are not public. A server that listens on loopback
+   * always allows loopback.
    */
   readonly allowDeliveriesTo?: readonly string[];
   /**
-   * Location of the webhook receivers, on which it depends how long a virtual clock waits for them. Default:
+   * Location of the webhook receivers. A virtual clock waits longer for receivers outside this process. Default:
    * `anywhere`.
    */
   readonly receivers?: ReceiverLocation;
@@ -84,7 +84,7 @@ export interface ReferenceOptions {
 const undocumentedPaths = {
   /** Path of a batch, relative to the base URL. */
   batch: "/agents/{agent_id}/batch",
-  /** Path that starts an operation with the body of an invoke, relative to the base URL. */
+  /** Path for starting an operation, relative to the base URL. The request has the body of an invoke. */
   operation: "/agents/{agent_id}/operations",
   /** Path of an entrypoint, relative to the server's origin. */
   execute: "/api/v1/agents/{agent_id}/execute/answer",
@@ -145,9 +145,9 @@ const withoutKeys = (base: Behaviour): Behaviour => ({
 /**
  * Starts a server.
  *
- * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`); an error of this server if an
- * allowed network is invalid
- * @throws {DataFolderProblem} if the folder cannot keep the state
+ * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`)
+ * @throws {Error} if `allowDeliveriesTo` or `trustedProxies` has an invalid entry
+ * @throws {DataFolderProblem} if the data folder cannot keep the server's state
  */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;

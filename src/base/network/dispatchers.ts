@@ -64,7 +64,10 @@ const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onFail
     ...poolOptions(options),
   });
 
-/** Creates a dispatcher for a proxy: a tunnel for https, whole URLs for http (RFC 9110, 9.3.6; RFC 9112, 3.2.2). */
+/**
+ * Creates a dispatcher for a proxy. It sends `CONNECT` for https URLs (RFC 9110, 9.3.6), and the absolute URL as the
+ * request target for http URLs (RFC 9112, 3.2.2).
+ */
 const proxyDispatcher = (
   proxy: string,
   secure: TlsOptions,
@@ -90,8 +93,8 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Creates a function that reports exhausted ports or file descriptors. Before the first successful connection,
- * `EADDRNOTAVAIL` means a wrong address instead.
+ * Creates a callback that reports when ports or file descriptors are used up. Before any connection has succeeded, it
+ * ignores `EADDRNOTAVAIL`, which then means a wrong address.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
@@ -103,8 +106,8 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
 }
 
 /**
- * Wraps an undici connector: reports the result of each connection. Adds to a later error how many bytes had been read
- * before.
+ * Wraps an undici connector. Reports the result of each attempt to connect. If the socket fails later, adds `bytesRead`
+ * to the error.
  */
 const reportConnectResult =
   (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>

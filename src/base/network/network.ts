@@ -22,8 +22,8 @@ export interface NetworkFiles {
 }
 
 /**
- * The proxy for outgoing connections. `by address`: the one that environment variables name for the URL's scheme, but
- * none for loopback. `always`: this one, even for loopback.
+ * The choice of a proxy for outgoing connections. `by address` uses the proxy for the URL's scheme, except for loopback
+ * addresses. `always` uses one proxy, even for loopback addresses.
  */
 export type ProxyChoice =
   | { readonly kind: "none" }
@@ -50,7 +50,8 @@ export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
 /**
- * Returns the URL of the proxy for requests to a URL, with credentials. Returns `null` if such requests go directly.
+ * Returns the URL of the proxy for requests to `url`, including the proxy's credentials. Returns `null` if the requests
+ * need no proxy.
  */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {

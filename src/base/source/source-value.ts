@@ -29,7 +29,11 @@ export function assertDepth(depth: number, offset: number): void {
   if (depth > maxDepth) throw new SourceError(`is nested deeper than ${maxDepth} levels`, offset);
 }
 
-/** @throws {SourceError} if an object has a name already, or the name cannot be used */
+/**
+ * Checks the name of a member of an object.
+ *
+ * @throws {SourceError} if the name is `__proto__`, or if the object has it already
+ */
 export function assertName(name: string, known: ReadonlyMap<string, unknown>, offset: number): void {
   if (name === "__proto__") throw new SourceError('has the name "__proto__", which cannot be used', offset);
   if (known.has(name)) throw new SourceError(`has a duplicate name ${JSON.stringify(name)}`, offset);

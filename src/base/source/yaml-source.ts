@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseD
 
 import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue } from "./source-value.ts";
 
-/** Maximum number of values in a file. By aliases, a short text can stand for billions of values. */
+/** Maximum number of values in a YAML file. A short file with aliases can stand for billions of values. */
 const maxValues = 100_000;
 
 /**

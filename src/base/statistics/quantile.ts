@@ -17,11 +17,9 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
-/**
- * Median absolute deviation of a normal distribution with standard deviation 1. The next constant is its interquartile
- * range.
- */
+/** Median absolute deviation of the standard normal distribution. */
 const madOfNormal = 0.6745;
+/** Interquartile range of the standard normal distribution. */
 const quartilesOfNormal = 1.349;
 
 /**

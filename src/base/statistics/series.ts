@@ -39,7 +39,10 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/** Finds the clearest change of level in ranks. `clarity` is the size of the change, roughly in standard deviations. */
+/**
+ * Finds the index at which the level of the ranks changes most clearly. `clarity` is the size of the change, roughly in
+ * standard deviations.
+ */
 function clearestOfRanks(
   ranks: readonly number[],
   minSegment: number,
@@ -79,14 +82,17 @@ export interface Segmentation {
   readonly minSegment: number;
   /** Maximum p-value of a change: the probability that chance alone causes a change this clear. */
   readonly maxPValue: number;
-  /** How many times the series is shuffled to estimate what chance does. The same seed shuffles in the same way. */
+  /**
+   * Number of random shuffles of the series, from which the p-value is estimated. The same `seed` gives the same
+   * shuffles.
+   */
   readonly shuffles: number;
   readonly seed: number;
 }
 
 /**
- * Finds every change of level in a series by binary segmentation with a permutation test. If a part shows no change as
- * a whole, its halves are searched: a level that rises and falls back may show only there.
+ * Finds every change of level in a series by binary segmentation with a permutation test. If a part as a whole shows no
+ * change, searches parts of half its length. A level that rises and falls back may show only there.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -104,8 +110,8 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again within the part between its neighbours, where the level is constant on each side of the
-  // change.
+  // Locates each change again, in the part of the series between the changes before and after it. In this part, the
+  // level is constant on each side of the change.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);

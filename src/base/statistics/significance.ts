@@ -15,7 +15,7 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 
 interface Ranks {
   /**
-   * Twice the rank of each value. Equal values share the mean of their ranks, and the factor 2 makes it a whole number.
+   * Twice the rank of each value. Equal values share the mean of their ranks. Doubling makes each mean a whole number.
    */
   readonly ranks: readonly number[];
   /** Sum of n³ − n over all groups of n equal values, for the variance of the rank sum. */
@@ -40,7 +40,7 @@ function approximateTail(sum: number, n: number, m: number, ties: number): numbe
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** Returns the number of ways to choose `chosen` of the ranks, by the sum of the chosen ranks. */
+/** Counts the ways to choose `chosen` of the ranks. The index in the result is the sum of the chosen ranks. */
 function countWays(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)

@@ -26,7 +26,7 @@ export interface AccessRequest {
   readonly isSigned: boolean;
 }
 
-/** A request's signature, and the parts that the signature covers. For an absent header, the text is empty. */
+/** The signature of a request, and the parts of the request that it covers. Absent headers are empty texts. */
 export interface SignedRequest {
   readonly method: string;
   /** The request's path as sent, with its query string. */
@@ -61,8 +61,8 @@ export const standardAuthentication = {
   /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
   /**
-   * Returns `Bearer KEY` for a key that a request has elsewhere than in the header `Authorization`, such as in a
-   * cookie. Returns an empty text for none.
+   * Reads a key from elsewhere than the `Authorization` header, such as from a cookie. Returns `Bearer KEY`, or an
+   * empty text for no key.
    */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
@@ -86,7 +86,7 @@ export const standardAuthentication = {
   },
   /** Returns the name of the account whose limits a request uses up. Default: the text of the key. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** Returns the valid key whose limits a request with an invalid key uses as well; `null` for none. */
+  /** Returns the valid key whose limits a request with an invalid key uses up; `null` for none. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
   /**
    * Returns the proxies whose forwarding headers the server trusts. `named` are those of the option `trustedProxies`.
@@ -115,6 +115,6 @@ export const standardAuthentication = {
   /** Returns the bytes over which the signature is computed. */
   signedBytes: ({ method, path, timestamp, body }: SignedRequest): Uint8Array =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
-  /** Whether a missing or invalid key is reported before path, agent and body are checked. */
+  /** Whether the server reports a missing or invalid key before it checks path, agent and body. */
   authenticatesFirst: (_namesUnknownAgent: boolean): boolean => true,
 };

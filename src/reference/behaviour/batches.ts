@@ -41,7 +41,10 @@ export const standardBatches = {
     }
     return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, `batch.${at}`), null);
   },
-  /** Returns the first error in the body that starts an operation, which is that of an invoke, or `null`. */
+  /**
+   * Returns the first error in the body of a request to start an operation, or `null`. The body has the fields of an
+   * invoke.
+   */
   validateOperation: (body: unknown): ApiError | null => validateEntry(body, ""),
   operationId: (number: number): string => `op_${String(number).padStart(8, "0")}`,
   handleBody: ({ id, status }: AsyncOperation): unknown => ({
@@ -66,7 +69,10 @@ export const standardBatches = {
   entryMs: (): number => 250,
 };
 
-/** Returns the first error in a body shaped like that of an invoke, which is at `path` in the request, or `null`. */
+/**
+ * Returns the first error in an object with the fields of an invoke, or `null`. `path` is the place of the object in
+ * the request body.
+ */
 function validateEntry(entry: unknown, path: string): ApiError | null {
   const nameOf = (field: string): string => (path === "" ? field : `${path}.${field}`);
   if (!isObject(entry)) return fieldError("invalid-input", path || "body", "must be an object");

@@ -10,9 +10,9 @@ import { standardStream } from "./stream.ts";
 import { standardTransport } from "./transport.ts";
 
 /**
- * All decisions of the server, such as which status an error gets. Each is one small function. No function calls
- * another through this table, so that each can be replaced alone. `docs/gaps.md` lists the choices where the document
- * is silent.
+ * All decisions of the server, such as which status an error gets. Each is a small function that can be replaced alone,
+ * because the functions do not call each other through this table. `docs/gaps.md` lists the decisions that the document
+ * leaves open.
  */
 export const standardBehaviour = {
   ...standardDeliveries,

@@ -12,7 +12,7 @@ export interface EventInput extends Omit<HostingEvent, "type"> {
   readonly createdMs: number;
 }
 
-/** The attempt to deliver an event or a usage alert for which headers or a signature are made. */
+/** The data of one attempt to deliver an event or a usage alert. */
 export interface AttemptInput {
   readonly deliveryId: string;
   /** Id of the webhook; `null` for a usage alert, which belongs to no webhook. */
@@ -37,7 +37,7 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/** The earlier deliveries of a webhook, at the time of a new event. */
+/** The counts of a webhook's earlier deliveries when a new event occurs. */
 export interface WebhookBacklog {
   readonly url: string;
   /** Number of deliveries that are not delivered or failed yet. */
@@ -47,8 +47,8 @@ export interface WebhookBacklog {
 }
 
 /**
- * The source IP addresses of deliveries, which the server publishes. The document has three, but does not show them.
- * Source: Events, "Delivery security and policy", item 2.
+ * The published IP addresses from which deliveries come. The document says that there are three, but not which. Source:
+ * Events, "Delivery security and policy", item 2.
  */
 export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 
@@ -103,7 +103,8 @@ export const standardDeliveries = {
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
   /**
-   * Returns the headers of a delivery, without those of the connection. `custom` are the headers that the webhook adds.
+   * Returns the headers of a delivery, except those that the HTTP client adds, such as `Host`. `custom` are the headers
+   * that the webhook adds.
    */
   deliveryHeaders: (
     _facts: AttemptInput,
@@ -122,13 +123,11 @@ export const standardDeliveries = {
   /** Returns the name of the queue in which a delivery waits for its turn. */
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,
-  /**
-   * Maximum time from sending a delivery until the response's status and headers must have arrived, in milliseconds.
-   */
+  /** Maximum time in milliseconds between sending a delivery and receiving the status and headers of the response. */
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
   /** Whether a delivery succeeds only if the whole response body arrives within the time limit. */
   awaitsResponseBody: (): boolean => false,
-  /** Whether a response with these header names may count as success. */
+  /** Whether a delivery can succeed if the receiver's response has these headers. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,
   /**
    * Whether the server follows a redirect of the receiver with a GET. The response to the GET then decides whether the

@@ -61,7 +61,7 @@ export function formB({ code, message, detail }: ErrorBodyInput): object {
   return { status: "error", error: { code, message, details: detailsOf(detail) } };
 }
 
-/** Makes an error body that fits form A and form B. */
+/** Makes an error body with the fields of both forms that the document shows, form A and form B. */
 export function bothForms(input: ErrorBodyInput): object {
   const { code, message, status, detail } = input;
   const retry = detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {};

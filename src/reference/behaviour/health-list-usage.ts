@@ -105,7 +105,7 @@ export function isoTime(ms: number): string {
 export interface AgentDetailsInput {
   readonly agent: Agent;
   readonly version: string;
-  /** The agent's item in the list. */
+  /** The agent's item in the body of `GET /agents`. */
   readonly listItem: unknown;
 }
 

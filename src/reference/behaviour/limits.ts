@@ -35,18 +35,20 @@ export const standardLimits = {
   /** Returns how many requests an admitted request counts as, in the rate limits. */
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
-  /** Whether a request refused by this kind of limit counts against the request limits. */
+  /**
+   * Whether a refused request counts against the request limits. `_kind` is the kind of limit that refused the request.
+   */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request that was counted stays counted after a response with this status. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** Returns how many requests are subtracted for each request that does not stay counted. */
+  /** Number of requests to subtract from the count for a request that does not remain counted. */
   refundedRequests: (): number => 1,
   /** Whether `GET /usage` reports a counted request as used. */
   isInUsage: (_head: HeadInput): boolean => true,
   /** Returns how many additional requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
-  /** Milliseconds from this event of a response until its concurrency slot is free, on the server's clock. */
+  /** Milliseconds, on the server's clock, from `_event` until the concurrency slot of the response is free. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
@@ -56,7 +58,8 @@ export const standardLimits = {
   /** Returns the window that the headers of a 429 report if the month's tokens are used up. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
   /**
-   * Whether the rate-limit headers describe the moment of the response. Otherwise they describe the request's arrival.
+   * Whether the rate-limit headers show the state when the response is sent. Otherwise they show the state when the
+   * request arrived.
    */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [

@@ -29,7 +29,7 @@ export interface StreamInput {
 
 export interface Chunk {
   readonly text: string;
-  /** Index of the chunk in the whole text, from 0. */
+  /** Index of the chunk among all chunks of the text, from 0. */
   readonly index: number;
 }
 
@@ -79,7 +79,7 @@ export const standardStream = {
     cause === "overload"
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
-  /** Returns bytes that the stream sends before its first event. */
+  /** Returns bytes to send before the first event of a stream, such as a comment. */
   bytesBeforeEvents: (): readonly StreamBytes[] => [],
   /** Returns the bytes of an SSE event. `_number` counts the events of the stream from 0. */
   encodeEvent: (name: string, data: string, _number: number): readonly StreamBytes[] => [

@@ -28,7 +28,7 @@ export const standardTransport = {
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
   /** Writes a value as the text of a JSON body. */
   jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
-  /** Returns the headers of a response. `headers` are those of the server without patches. */
+  /** Returns the headers of a response. `headers` are those that the server would send by default. */
   finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   bodyFraming: (): "length" | "chunked" => "length",
@@ -51,6 +51,6 @@ export const standardTransport = {
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   /** Maximum size of a request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,
-  /** Returns a page to send for an unknown path. `null`: the usual error body is sent. */
+  /** Returns the document to send for an unknown path, such as an HTML page; `null` for the usual error body. */
   unknownPathPage: (): { readonly contentType: string; readonly text: string } | null => null,
 };

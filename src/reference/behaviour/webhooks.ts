@@ -8,7 +8,7 @@ import type { TokenUsage } from "./invoke.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** A stage of an execution: the server can tell webhooks about it by an event. */
+/** A stage of an execution. The server can send webhooks an event for each stage. */
 export type ExecutionStage =
   | { readonly kind: "invoked" }
   | {
@@ -202,7 +202,7 @@ export const standardAlerts = {
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  /** Returns which window's used requests trigger usage alerts. */
+  /** Returns the name of the window whose used requests trigger usage alerts. */
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,

@@ -30,7 +30,7 @@ const acceptWrongKeys = (where: Endpoint): Override =>
 /** Matches an `Authorization` header of any scheme. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
-/** Treats an unknown key as the first known key that it resembles. */
+/** Treats an unknown key as the first known key for which `resembles` returns true. */
 export const acceptSimilar =
   (resembles: (text: string, key: string, endpoint: Endpoint) => boolean): Override =>
   (base) => ({
@@ -46,8 +46,8 @@ export const acceptSimilar =
 export const isNearMiss = (text: string, key: string): boolean => text.slice(0, -1) === key.slice(0, -1);
 
 /**
- * Treats an invalid key as the key of the previous request, if both requests have the same path. A server with a wrong
- * cache key would do so.
+ * Treats an invalid key as the key of the previous request, if both requests have the same path. A cache that ignores
+ * the key would do so.
  */
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
@@ -60,12 +60,12 @@ const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
     })(base);
   });
 
-/** Computes the expected signature over other parts than those of the request. */
+/** Changes parts of a request, such as the path, before the server computes the signature that it expects. */
 const signOther =
   (change: (request: SignedRequest) => Partial<SignedRequest>): Override =>
   (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, ...change(request) }) });
 
-/** Computes the expected signature over another body than that of the request. */
+/** Changes the body of a request before the server computes the signature that it expects. */
 export const signOtherBody = (change: (body: string) => string | Uint8Array): Override =>
   signOther(({ body }) => ({ body: Buffer.from(change(Buffer.from(body).toString())) }));
 

@@ -13,7 +13,10 @@ import { racyLimiter } from "./limits.ts";
 
 /** How long a slow store takes to write, in event-loop turns: one or two milliseconds on an idle machine. */
 const slowWriteTurns = 300;
-/** How late a write takes effect, in event-loop turns. By then, all requests of a burst are admitted or refused. */
+/**
+ * Delay of a write, in event-loop turns. It is so long that all requests of a burst are admitted or refused before the
+ * write.
+ */
 const lateWriteTurns = 2000;
 
 /** Replaces the limiter of the minute. The hour keeps its standard limiter. */
@@ -24,8 +27,8 @@ function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Overrid
 }
 
 /**
- * Creates a limiter in which each refused request restarts the whole window. Headers and `retry_after` do not show
- * this.
+ * Creates a limiter in which each refused request restarts the whole window. Headers and `retry_after` do not report
+ * the restart.
  */
 function refusalRestartedLimiter(size: WindowSize): Limiter {
   const advertised = anchoredWindow(size);
@@ -58,7 +61,8 @@ function countFirstLimiter(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // The headers of a request count only the other excess requests. `excess` includes the request itself.
+      // `excess` includes the request whose headers these are. Only the other excess requests make the remaining count
+      // negative.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });
@@ -69,8 +73,8 @@ const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
 /**
- * Faults that show only in concurrent requests, or in a very large number of requests. A usual run of the suites still
- * detects them.
+ * Faults that show only in concurrent requests, or in a very large number of requests. Even so, a run of the suites
+ * detects these faults.
  */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(

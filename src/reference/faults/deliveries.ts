@@ -10,7 +10,7 @@ const invokedBody = eventOf("agent.invoked");
 const completedBody = eventOf("agent.completed");
 const failedBody = eventOf("agent.failed");
 
-/** Also sends events to webhooks that belong to another agent, if `matches` accepts the type of the event. */
+/** Sends events whose type `matches` accepts even to webhooks of other agents. */
 const sendToOtherAgents = (matches: (type: string) => boolean): Override =>
   withLast("selectsType", (last) => overrideResult("selectsAgent")((selects) => selects || matches(last()?.[1] ?? "")));
 
@@ -152,7 +152,7 @@ const deliveredEventFaults = faults("Events / Webhook events", {
   ),
 });
 
-/** Declares a fault for each of these event types: the wildcard `agent.*` does not select it. */
+/** For each event type, declares a fault in which the wildcard `agent.*` does not select this type. */
 function faultsOfWildcard(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
     const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by(

@@ -161,7 +161,10 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
   ),
 });
 
-/** An IP address of this machine that is not among the published ones. Linux routes all of 127.0.0.0/8 to loopback. */
+/**
+ * An IP address of this machine that the server does not publish as a source of deliveries. On Linux, all of
+ * 127.0.0.0/8 is loopback.
+ */
 const unpublishedSource = "127.0.0.9";
 
 const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>

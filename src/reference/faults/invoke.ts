@@ -137,8 +137,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // Breaks INV-4 only in some runs. If the run moves the test clock during a request, INV-4 accepts a duration of that
-  // length.
+  // In some runs, this fault also breaks INV-4, which rejects a duration that is too long for the request. A run that
+  // moves the test clock during the request makes the long duration possible.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],

@@ -211,7 +211,7 @@ const alertFaults = faults("Endpoints / 8. Create a usage alert", {
 
 const handleBody = overrideJson("handleBody");
 
-/** Leaves the version out of `check_url` in matching handles. */
+/** Removes the version from `check_url` in the handles of operations that `matches` accepts. */
 export const withoutVersionIn = (matches: (operation: AsyncOperation) => boolean): Override =>
   handleBody.when(matches).change("check_url", (path) => String(path).replace("/v1/", "/"));
 

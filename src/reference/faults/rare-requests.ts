@@ -6,14 +6,14 @@ import { signOtherBody } from "./authentication.ts";
 import { countTwice } from "./limits.ts";
 import { withoutVersionIn } from "./other-endpoints.ts";
 
-// The faults of this file show only in requests that few clients send, such as a batch of eleven entries or a stream
-// that resumes after its end.
-
 const bothMissing = "Fields url and events: missing.";
 
 const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
 
-/** Omits the `agent.timeout` events of streams for webhooks whose list of events `isDeaf` accepts. */
+/**
+ * Omits the `agent.timeout` events of streams for some webhooks. `isDeaf` selects these webhooks by their list of
+ * events.
+ */
 const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Override =>
   withLast("executionEventData", (last) =>
     overrideResult("selectsType")((selects, events, type) => {
@@ -22,6 +22,10 @@ const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Ove
     }),
   );
 
+/**
+ * Faults that show only in requests that few clients send. Examples: a batch of eleven entries, a stream that resumes
+ * after its end.
+ */
 export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
   "alert-fraction-refused": fault("ALR-1", "A `threshold` that is no whole number is refused.").by(
     overrideResult("validateAlert")((error, body) => {

@@ -5,8 +5,6 @@ import { fixedWindow, windowsOf } from "../limits/windows.ts";
 import { always, fault, faults, overrideByCount, overrideJson, overrideResult, type Override } from "../patch.ts";
 import { stopRetriesAfter } from "./delivery-policy.ts";
 
-// The faults of this file make two messages of a run contradict each other. Each message is correct by itself.
-
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
 const doneData = overrideJson("doneData");
@@ -14,7 +12,7 @@ const healthBody = overrideJson("healthBody");
 const webhookBody = overrideJson("webhookBody");
 const streamError = overrideJson("streamErrorData");
 
-/** Edits the data of every `agent.completed` event. `streamedData` edits only those of streams. */
+/** Edits the data of every `agent.completed` event. */
 const completedData = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
 const streamedData = overrideJson("executionEventData").when(
   ({ stage, endpoint }) => stage.kind === "completed" && endpoint === "stream",
@@ -30,8 +28,8 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
 });
 
 /**
- * The duration that the fault reports. Even 1000 times as much is a plausible duration of a slow stream, so no check of
- * a single message fails.
+ * Duration in seconds that a fault reports. Both this duration and 1000 times as much are plausible. So only a
+ * comparison of two messages shows the fault.
  */
 const reportedSeconds = 0.0027;
 
@@ -87,8 +85,8 @@ const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // A virtual clock stands still during a short stream, so its duration would be 0 in any unit. The fault reports a
-    // duration above 0.
+    // A virtual clock stands still during a short stream, so the real duration would be 0 in any unit. The fault
+    // reports another duration.
     ...doneData.set("execution_time", reportedSeconds)(base),
     ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),
@@ -198,6 +196,7 @@ const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
   ),
 });
 
+/** Faults that make two messages of a run contradict each other. Each message is correct by itself. */
 export const relationFaults = [
   ...callFaults,
   ...listingFaults,

@@ -36,9 +36,8 @@ const serviceFaults = faults("What the service does", {
   "usage-not-below-v1": fault(["SVC-3", "USE-1"], "Usage is served below `/v2` only.").by(
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
-      // A run that reads `/v2/usage` does not expect this request to count. So an alert may come one request earlier
-      // than expected.
     }),
+    // A run does not expect its request to `/v2/usage` to count. So an alert may come one request earlier than expected.
     ["ALR-3"],
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({
@@ -130,7 +129,7 @@ const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-/** Turns an error body into one that fits neither form A nor form B, by removing `status` from form A. */
+/** Removes `status` from an error body in form A. The result fits neither of the document's two forms, A and B. */
 const withoutForm = (value: unknown) => removeField(value, "error.status");
 
 const errorFaults = faults("Errors", {

@@ -29,8 +29,8 @@ const streamEndpointFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
   "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
     overrideSuccessStatus("stream", 201, 3),
-    // Checks of these clauses need a stream with status 200. They fail only in runs in which they get a third stream,
-    // with status 201.
+    // The checks of these clauses need a stream with status 200. In some runs, they get a third stream, which has
+    // status 201, and fail.
     ["SSE-22", "SSE-26", "SSE-34"],
   ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(

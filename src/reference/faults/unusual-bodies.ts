@@ -3,8 +3,6 @@ import { apiError, type ErrorCause, fieldError } from "../api-error.ts";
 import { setField } from "../json-edit.ts";
 import { fault, faults, overrideResult, type Override } from "../patch.ts";
 
-// Faults of servers that take a name or a text of a body for something else: an operator, a format, a number.
-
 const fieldNames = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
 
 const isUnusual = (name: string): boolean => name === "" || name === "__proto__" || /[$.]/.test(name);
@@ -21,6 +19,7 @@ const textOf = (body: unknown, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
+/** Faults of servers that mistake a name or text in a body for an operator, a format or a number. */
 export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "unusual-parameters-refused": fault(
     ["INV-12", "SSE-22"],
@@ -97,7 +96,8 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => ({
     doneData: (usage, elapsedMs, input) => {
       const data = base.doneData(usage, elapsedMs, input);
-      // The agents themselves wait a second or not at all. So a shorter interval comes from the request.
+      // The agents of this server wait a second between chunks, or do not wait. So the client has requested a shorter
+      // interval.
       return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
         ? setField(data, "execution_time", elapsedMs)
         : data;

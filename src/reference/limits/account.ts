@@ -11,7 +11,7 @@ export interface Refusal {
   readonly roomAtMs: number;
 }
 
-/** The limits that all accounts of a tier share. */
+/** The limits that apply to each account of a tier. */
 export interface AccountLimits {
   /** Maximum number of concurrent requests. */
   readonly maxConcurrent: number;
@@ -66,7 +66,7 @@ export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
  * Creates an account. `tokensUsedBefore` are tokens used in the month of `sinceMs`. A server may have a million
- * accounts. To save memory, an account is a class, and the usual two limiters are fields instead of an array.
+ * accounts. To save memory, an account is an object of a class, and the usual two limiters are fields.
  */
 export function createAccount(
   limiters: readonly Limiter[],

@@ -7,7 +7,7 @@ export type WindowName = "hour" | "minute" | "address";
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** The state of a limiter that the headers report. */
+/** The state of a rate-limit window, with the values that the rate-limit headers report. */
 export interface WindowStatus {
   readonly window: WindowName;
   readonly limit: number;
@@ -25,7 +25,7 @@ export interface Limiter {
   /** Undoes the counting of a request that was counted at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
   status(nowMs: number): WindowStatus;
-  /** Returns the earliest time with room for one more request, if no request is counted until then. */
+  /** Returns the earliest time with room for one more request, provided that no request is counted before that time. */
   roomAtMs(nowMs: number): number;
 }
 
@@ -56,8 +56,8 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
 }
 
 /**
- * Counts requests in windows of fixed length. A server may have millions of windows. To save memory, this is a class,
- * not a set of closures. Use `overrideLimiter` to change a window: a spread would lose its methods.
+ * Counts requests in windows of fixed length. This is a class, not a set of closures, because a server may have
+ * millions of windows. To change a window, use `overrideLimiter`: a spread would lose the methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
@@ -136,7 +136,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
   };
 }
 
-/** Creates a limiter that counts the requests of the last `windowMs`, at any time. */
+/** Creates a limiter with a rolling window, which always counts the requests of the last `windowMs`. */
 export function rollingWindow(size: WindowSize): Limiter {
   let log: number[] = [];
   let first = 0;
@@ -165,14 +165,14 @@ export function rollingWindow(size: WindowSize): Limiter {
 /** Creates a limiter with a token bucket: at most `limit` tokens, and `refill` new tokens per `windowMs`. */
 export function tokenBucket(size: WindowSize, refill: number = size.limit): Limiter {
   const msPerToken = size.windowMs / refill;
-  // The time at which the bucket is full again. It is the limiter's whole state, as one exact number.
+  // The time at which the token bucket is full again. This number is the whole state of the limiter.
   let fullAtMs = Number.NEGATIVE_INFINITY;
   const missing = (nowMs: number) => Math.max(0, fullAtMs - nowMs) / msPerToken;
   const left = (nowMs: number) => Math.floor(size.limit - missing(nowMs) + 1e-9);
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // The second argument of `Math.min` keeps the bucket from falling below zero if refused requests count, too.
+    // Takes a token. The bucket never falls below empty, even if refused requests are counted.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
@@ -203,7 +203,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // If this window (`used`) has room, there is room once the weight of the earlier window (`before`) has fallen.
+    // If the `used` requests leave room in this window, there is room once the earlier window (`before`) weighs less.
     // Otherwise there is room only in the next window.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))

@@ -31,7 +31,7 @@ export interface RequestContext {
   readonly accountName: string;
   /** When the account was last used before this request; `null` for never. */
   readonly lastUsedMs: number | null;
-  /** The error to send without checking path, agent and body; `null` for none. */
+  /** The error to send at once, before path, agent and body are checked; `null` for none. */
   readonly error: ApiError | null;
   /** The error to send once path, agent and body have proved valid; `null` for none. */
   readonly deferredError: ApiError | null;
@@ -198,8 +198,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // At the end of a long request, the window that counted it may be over, so the headers describe the current
-      // window. The headers of a 429 always describe the window that refused the request.
+      // If the window that counted the request ends before the response, the headers describe the current window. The
+      // headers of a 429 always describe the window that refused the request.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

@@ -208,8 +208,8 @@ const operation = objectSchema(
 );
 
 /**
- * Schemas of operations that the document shows only in part. The body of a batch is validated by `validateBatch`
- * instead of a schema.
+ * Schemas for the routes of agent details, key usage, batches, operations and entrypoints. The body of a batch has no
+ * schema, because `validateBatch` checks it.
  */
 export const operationSchemas = {
   describe: {

@@ -105,7 +105,9 @@ function admit(
   return null;
 }
 
-/** Makes a request fail or wait if the test control has planned that. Other requests proceed at once. */
+/**
+ * Makes a request fail or wait if a caller of the test control has asked for that. All other requests proceed at once.
+ */
 function troubleAsPlanned(
   { state, endpoint, account }: RequestContext,
   request: FastifyRequest,
@@ -115,7 +117,7 @@ function troubleAsPlanned(
   const planned = state.trouble.take(endpoint, agentIdOf(request.params));
   if (planned === null) return proceed();
   if (planned.kind === "delay") {
-    // Waits in real time. The client does so, too, and a virtual clock would not move.
+    // Waits in real time, because a virtual clock would not move during the request.
     const timer = setTimeout(proceed, planned.seconds * 1000);
     reply.raw.once("close", () => clearTimeout(timer));
     return undefined;

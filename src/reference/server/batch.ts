@@ -15,7 +15,10 @@ export const submitBatch = (context: RequestContext, agentId: string, body: unkn
 export const startOperation = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
   acceptEntries(context, agentId, [body], context.state.behaviour.validateOperation(body));
 
-/** Starts an operation that runs the entries, unless the body is invalid. */
+/**
+ * Starts an operation that runs the entries of a batch, unless the agent or the body is invalid. A single invoke is a
+ * batch of one entry.
+ */
 function acceptEntries(
   context: RequestContext,
   agentId: string,
@@ -90,7 +93,9 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns an error if the month's tokens are used up. The entries of a batch have no other limit. */
+/**
+ * Returns an error if the tokens of the month are used up. The server checks no other limit for an entry of a batch.
+ */
 function quotaError({ account, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return state.behaviour.needsTokens("batch") && used >= limit

@@ -36,7 +36,9 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/** Adds the routes of the test control. `/control` and `/clock` are older names of three of its calls. */
+/**
+ * Adds the routes of the test control. Three of them are also served under older paths, below `/control` and `/clock`.
+ */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   for (const prefix of ["/control", testControlPath]) {
     const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
@@ -52,7 +54,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
 
 /** Returns when each key was last used, by the key's name. Uses before the last start of the server do not count. */
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
-  // Accounts are named by the text of their key.
+  // The name of an account is the text of its key.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);
     return ms === undefined ? null : new Date(ms).toISOString();
@@ -118,24 +120,28 @@ const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
 
 /**
- * Whether the test control is on for a request: under a host name of `controlHosts`, or at a loopback address under a
- * loopback name. Under any other name, a web page with a host name of its own could reach the loopback address.
+ * Whether the test control is on for a request. The server must have a control token. The request must use a name in
+ * `controlHosts`, or a loopback name at a loopback address. A web page whose own host name resolves to loopback cannot
+ * use it.
  */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
-/** Returns the error for an unknown path, because the test control is off for the request, or has no such call. */
+/**
+ * For a request to the test control, returns the error if the control is off or lacks the path. Otherwise returns
+ * `null`.
+ */
 export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
   isControlPath(request) && (request.is404 || !isTestControlOn(state, request))
     ? apiError("unknown-path", "This path is not defined.")
     : null;
 
-/** Whether the path of a request belongs to the test control, even if the test control has no such path. */
+/** Whether the path of a request is `/test-control` or below it. */
 const isControlPath = ({ url }: FastifyRequest): boolean => /^\/test-control(?:[/?]|$)/.test(url);
 
-/** Adds the calls of the test control that have no older name. */
+/** Adds the calls of the test control that exist only below `/test-control`. */
 export function addTestControlRoutes(app: FastifyInstance, state: ServerState): void {
   const add = (method: "GET" | "POST", path: string, respond: (body: unknown) => RouteResult) =>
     app.route({
@@ -181,7 +187,7 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
   return ok({ name, key, tier });
 }
 
-/** For each field of a request for a key: the test of its value, and the reason for the error. */
+/** For each field of a request to issue a key: the check of its value, and the message of its error. */
 const traitRules = {
   scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
   agents: { isRight: isTextList, reason: "must be a list of strings" },
@@ -211,7 +217,10 @@ function traitsOf(fields: Readonly<Record<string, unknown>>): Partial<KeyTraits>
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Returns the id of the agent for each role, under the names that a target file uses. */
+/**
+ * Returns the id of the agent for each role. The names of the roles are those of a target file, such as
+ * `slowStreaming`.
+ */
 function agentsForRoles(): object {
   const { longStream: _long, slowStream, multiByte: _multi, otherVersion: _other, ...roles } = agentsByRole;
   return { ...roles, slowStreaming: slowStream };

@@ -31,7 +31,7 @@ export function deploy({ agents, outbox, clock }: ServerState, change: Deploymen
   return agent;
 }
 
-/** Creates an agent that responds with its query. */
+/** Creates an agent whose responses repeat the query. */
 function newAgent(id: string, nowMs: number): Agent | null {
   const [echo] = referenceAgents;
   if (echo === undefined) return null;
@@ -53,9 +53,8 @@ function incrementVersion(version: string): string {
 }
 
 /**
- * Makes the agent that a configuration file describes. The server cannot run the file's code. So the agent responds
- * with the query and the name of the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no
- * `created_at`.
+ * Makes the agent that a configuration file describes. The server cannot run the agent's code. So a response only names
+ * the entrypoint and repeats the query. `loadedAt` (ISO 8601) replaces a missing `created_at`.
  */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));

@@ -137,8 +137,8 @@ function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // The empty id stands for all agents. No agent has it, so a key that is limited to some agents cannot create a
-  // webhook for all. The client's address was already checked.
+  // For a webhook of all agents, `agentId` is `null`, and the empty id takes its place. A key for certain agents may
+  // not use the empty id. The client's address is already checked.
   const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");

@@ -119,7 +119,7 @@ export type PatchName = Pick<Patch, "kind" | "name">;
 /** Options of the server in the child process. */
 export interface StartOptions {
   readonly patches: readonly PatchName[];
-  /** The limits of the tiers that differ from the server's defaults. */
+  /** Limits that replace the server's default limits, by tier. */
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
   /** Speed of the server's clock, as a multiple of the speed of the machine's clock. */
   readonly speed: number;
@@ -145,7 +145,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-/** The parts of a server's description that the server's process reports after the start. */
+/** The properties of a server that its process reports after the start. */
 export interface StartedServer {
   /** The base URL, which ends in `/v1`. */
   readonly baseUrl: string;

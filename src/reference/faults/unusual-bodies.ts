@@ -63,6 +63,24 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
         : error,
     ),
   ),
+  "long-query-crashes": fault(["INV-1", "SSE-1"], "A query of more than 2000 characters responds with 500.").by(
+    rejectBodies((body) => textOf(body, "query").length > 2000, "crash"),
+  ),
+  "null-query-crashes": fault("INV-20", "A `query` of `null` responds with 500.").by(
+    overrideResult("validateBody")((error, body) =>
+      getPath(body, "query") === null ? apiError("crash", "The server failed.") : error,
+    ),
+  ),
+  "stream-without-query-accepted-with-parameters": fault(
+    "SSE-20",
+    "A stream without `query` is accepted if it has `parameters`.",
+  ).by(
+    overrideResult("validateBody")((error, body, _violations, endpoint) =>
+      endpoint === "stream" && error?.cause === "missing-field" && getPath(body, "parameters") !== undefined
+        ? null
+        : error,
+    ),
+  ),
   "nul-in-session-crashes": fault(["INV-1", "SSE-1"], "A query with NUL in a session responds with 500.").by(
     rejectBodies((body) => textOf(body, "query").includes("\0") && textOf(body, "session_id") !== "", "crash"),
   ),

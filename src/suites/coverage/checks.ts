@@ -19,9 +19,10 @@ import {
 } from "../shared/all-exchanges.ts";
 import { responseCases } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
+import { checkFailures } from "./failure-checks.ts";
+import { hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
-import { publishedTierNames } from "../../spec/tiers.ts";
 
 interface GeneratedEvidence {
   readonly corners: PairCoverage;
@@ -83,13 +84,8 @@ const describeRow = (row: Row): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
 
-const isOneOf = (value: string | undefined, ...those: readonly string[]): boolean => those.includes(value ?? "");
-
 const elsewhere = ["in a cookie", "in another header", "in the query"] as const;
 const otherSchemes = ["other scheme", "in Basic credentials"] as const;
-
-const isDocumented = ({ method }: Row): boolean => method === "documented";
-const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
  * Whether the endpoint answered 401 to a wrong key and to this kind of key. Otherwise, the clause about the kind is
@@ -246,18 +242,6 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/** Roles whose agents always succeed. Agents of other roles may fail on any request. */
-const answeringAgents = ["answering", "streaming", "remembering"] as const;
-
-const isLegalCall = (row: Row, endpoint: string): boolean =>
-  row["endpoint"] === endpoint &&
-  isDocumented(row) &&
-  hasValidTierKey(row) &&
-  isOneOf(row["body"], "valid", "spelled otherwise") &&
-  isOneOf(row["agent"], ...answeringAgents) &&
-  // A server may restrict the characters of a session id.
-  row["session"] !== "not ASCII";
-
 /** Whether the endpoint accepted each of these values in some request, perhaps not all in one. */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
@@ -297,6 +281,18 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
 
 export const invokeCornerChecks: readonly Check[] = [
   checkCombinations("INV-1", "invoke"),
+  checkFailures("INV-1", "invoke"),
+  checkCorners("INV-20", {
+    as: "of every kind",
+    since: "1.2",
+    requests: "every generated invoke and stream whose `query` is `null` or an array",
+    isCovered: (row) =>
+      isOneOf(row["endpoint"], "invoke", "stream") &&
+      row["body"] === "query of another type" &&
+      isLegalCall({ ...row, body: "valid" }, row["endpoint"] ?? ""),
+    expected: "accepted, or rejected as invalid input",
+    isKept: (exchange) => !hasStatus(exchange, 500),
+  }),
   checkUnknownAgent("INV-11", "invoke"),
   checkCorners("INV-17", {
     as: "of every kind",
@@ -313,6 +309,7 @@ export const invokeCornerChecks: readonly Check[] = [
 
 export const streamCornerChecks: readonly Check[] = [
   checkCombinations("SSE-1", "stream"),
+  checkFailures("SSE-1", "stream"),
   checkUnknownAgent("SSE-21", "stream"),
 ];
 

@@ -138,6 +138,18 @@ export const plainFields = {
   streamParameters: "absent",
 } as const satisfies Row;
 
+/** Values of an invoke or stream with all parameters, whose only mistake is the absent query. */
+const withoutQuery = {
+  ...plainFields,
+  session: "absent",
+  body: "without query",
+  query: "none",
+  temperature: "0.7",
+  maxTokens: "16",
+  context: "object",
+  unknownParameter: "present",
+} as const satisfies Row;
+
 /**
  * Returns generated requests that are sent even if earlier requests cover every pair of values. Some checks need them.
  */
@@ -158,17 +170,8 @@ export function neededRows(target: Target): readonly Row[] {
       })),
     ),
     ...["digits alone", "true"].map((session) => ({ ...invoke, ...plainFields, session })),
-    {
-      ...invoke,
-      ...plainFields,
-      session: "absent",
-      body: "without query",
-      query: "none",
-      temperature: "0.7",
-      maxTokens: "16",
-      context: "object",
-      unknownParameter: "present",
-    },
+    { ...invoke, ...withoutQuery },
+    { ...invoke, ...withoutQuery, endpoint: "stream", agent: "streaming", streamParameters: "present" },
   ].filter(({ key }) => key !== "");
 }
 

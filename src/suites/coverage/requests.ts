@@ -93,7 +93,7 @@ function fieldsOf(row: Row): Record<string, unknown> {
     return isTextKind(kind) ? prefix + textKinds[kind] : undefined;
   };
   const parameters = parametersOf(row);
-  const query = row["body"] === "query of another type" ? ["Hello."] : text("query");
+  const query = row["body"] === "query of another type" ? wrongQueryOf(row) : text("query");
   return {
     ...(query === undefined || row["body"] === "without query" ? {} : { query }),
     ...(text("session") === undefined
@@ -102,6 +102,9 @@ function fieldsOf(row: Row): Record<string, unknown> {
     ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
   };
 }
+
+/** Returns a query that is no string. It is `null` for half of the rows. */
+const wrongQueryOf = ({ context }: Row): unknown => (context === "object" ? null : ["Hello."]);
 
 const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParameter, streamParameters }: Row) => ({
   ...(/^\d/.test(temperature) ? { temperature: Number(temperature) } : {}),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { memoizeByObject } from "../../base/memoize.ts";
+import { memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import type { Check } from "../../run/judge/check.ts";
 import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
@@ -13,35 +13,47 @@ import {
   hasValidKey,
   exchangesOf,
 } from "../shared/all-exchanges.ts";
+import { cornersRequested } from "../coverage/probe.ts";
+import { streamed } from "../stream/probes.ts";
 import { responseCases } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
 
 const leftOut = z.never().exactOptional();
 
+type Endpoint = "invoke" | "stream";
+
+const legalBodyWith = (streamParameters: Readonly<Record<string, z.ZodType>>) =>
+  z.strictObject({
+    query: z.string().min(1).exactOptional(),
+    session_id: z
+      .string()
+      .regex(/^[!-~]{1,128}$/)
+      .exactOptional(),
+    parameters: z
+      .looseObject({
+        temperature: z.number().min(0).max(2).exactOptional(),
+        max_tokens: z.int().positive().exactOptional(),
+        context: z.record(z.string(), z.unknown()).exactOptional(),
+        ...streamParameters,
+      })
+      .exactOptional(),
+  });
+
+const streamNames = ["resume_from_index", "stream_delay_ms", "chunk_size"] as const;
+
+const fieldsWith = (type: z.ZodType) => Object.fromEntries(streamNames.map((name) => [name, type]));
+
 /**
- * The body of an invoke that a server must accept, except that `query` may be absent. Does not match bodies with fields
+ * The body of a call that a server must accept, except that `query` may be absent. Does not match bodies with fields
  * that a server may reject.
  */
-const legalBody = z.strictObject({
-  query: z.string().min(1).exactOptional(),
-  session_id: z
-    .string()
-    .regex(/^[!-~]{1,128}$/)
-    .exactOptional(),
-  parameters: z
-    .looseObject({
-      temperature: z.number().min(0).max(2).exactOptional(),
-      max_tokens: z.int().positive().exactOptional(),
-      context: z.record(z.string(), z.unknown()).exactOptional(),
-      resume_from_index: leftOut,
-      stream_delay_ms: leftOut,
-      chunk_size: leftOut,
-    })
-    .exactOptional(),
-});
+const legalBodies = {
+  invoke: legalBodyWith(fieldsWith(leftOut)),
+  stream: legalBodyWith(fieldsWith(z.int().nonnegative().exactOptional())),
+} as const;
 
-/** An invoke with a valid key and a legal body, but perhaps without `query`. */
-interface LegalInvoke {
+/** An invoke or stream with a valid key and a legal body, but perhaps without `query`. */
+interface LegalCall {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
@@ -49,12 +61,12 @@ interface LegalInvoke {
   readonly fields: ReadonlySet<string>;
 }
 
-const parameterNames: readonly string[] = ["temperature", "max_tokens", "context"];
+const parameterNames: readonly string[] = ["temperature", "max_tokens", "context", ...streamNames];
 
-const legalInvokes = memoizeByObject((all: AllExchanges): readonly LegalInvoke[] =>
-  exchangesOf(all, "invoke").flatMap((exchange) => {
+const legalCalls = memoizeByPair((all: AllExchanges, endpoint: Endpoint): readonly LegalCall[] =>
+  exchangesOf(all, endpoint).flatMap((exchange) => {
     if (!hasPlainBody(exchange) || !hasValidKey(exchange, all)) return [];
-    const { success, data } = legalBody.safeParse(sentJson(exchange.request));
+    const { success, data } = legalBodies[endpoint].safeParse(sentJson(exchange.request));
     if (!success) return [];
     const { query, session_id, parameters = {} } = data;
     const names = Object.keys(parameters).map((name) => (parameterNames.includes(name) ? name : "unknown"));
@@ -63,27 +75,27 @@ const legalInvokes = memoizeByObject((all: AllExchanges): readonly LegalInvoke[]
   }),
 );
 
-function isRejected({ exchange }: LegalInvoke): boolean {
+function isRejected({ exchange }: LegalCall): boolean {
   const status = statusOf(exchange) ?? 0;
   return status >= 400 && status < 500 && status !== 429;
 }
 
 /**
- * Returns the invokes whose only mistake is the absent `query`: the agent has accepted the same fields together with a
+ * Returns the calls whose only mistake is the absent `query`: the agent has accepted the same fields together with a
  * `query`. Leaves out fields that some agent rejected, because another clause judges them.
  */
-function invokesWithoutQuery(all: AllExchanges): ClauseCase<Exchange>[] {
-  const invokes = legalInvokes(all);
-  const asked = invokes.filter(({ hasQuery }) => hasQuery);
+function callsWithoutQuery(all: AllExchanges, endpoint: Endpoint): ClauseCase<Exchange>[] {
+  const calls = legalCalls(all, endpoint);
+  const asked = calls.filter(({ hasQuery }) => hasQuery);
   const answered = asked.filter(({ exchange }) => isSuccess(exchange));
   const agents = new Set(answered.map(({ agent }) => agent));
   const rejected = new Set(
     asked.filter((each) => agents.has(each.agent) && isRejected(each)).flatMap(({ fields }) => [...fields]),
   );
-  const isAnswered = ({ agent, fields }: LegalInvoke): boolean =>
+  const isAnswered = ({ agent, fields }: LegalCall): boolean =>
     answered.some((each) => each.agent === agent && each.fields.isSubsetOf(fields));
   return responseCases(
-    invokes
+    calls
       .filter((each) => !each.hasQuery && isAnswered(each) && rejected.isDisjointFrom(each.fields))
       .map(({ exchange }) => exchange),
     all,
@@ -104,7 +116,7 @@ export const withoutQueryCheck: Check = checkEvery(
       coverageProbe: null,
     },
     noun: "requests",
-    members: ({ all }) => invokesWithoutQuery(all),
+    members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
       // Judges only successes and 400 or 422. A limit, a quota or a crash may cause any other status, and ERR-8 to
       // ERR-10 judge error bodies.
@@ -113,6 +125,29 @@ export const withoutQueryCheck: Check = checkEvery(
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode
         ? null
         : { expected: `400 with the code ${requiredCode}`, actual: describeStatus(exchange) };
+    },
+    whenEmpty: unproven("no such request was answered"),
+  },
+);
+
+export const streamWithoutQueryCheck: Check = checkEvery(
+  "SSE-20",
+  { all: allExchanges, plain: streamed, corners: cornersRequested },
+  {
+    as: "every",
+    since: "1.2",
+    matrix: {
+      description: "every stream with a valid key whose only mistake is that `query` is absent",
+      cells: [],
+      coverageProbe: null,
+    },
+    noun: "requests",
+    members: ({ all }) => callsWithoutQuery(all, "stream"),
+    judge: (exchange) => {
+      if (hasStatus(exchange, 400)) return null;
+      return isSuccess(exchange) || hasStatus(exchange, 422)
+        ? { expected: "400", actual: describeStatus(exchange) }
+        : undefined;
     },
     whenEmpty: unproven("no such request was answered"),
   },

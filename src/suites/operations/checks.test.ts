@@ -82,7 +82,9 @@ describe("a long batch with an unusual entry", () => {
     ],
   ])("%s", (_, unusual, submitted, completed, expected) => {
     const batch = { before: exchange(), after: exchange(), unusual, submitted, completed };
-    expect(judged(operations, "BAT-1/unusual entry", { batch })).toBe(expected);
+    expect(judged(operations, "BAT-1/unusual entry", { batch, invoke: { tried: { together: exchange() } } })).toBe(
+      expected,
+    );
   });
 });
 

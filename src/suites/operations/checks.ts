@@ -43,6 +43,7 @@ import { deliveryJson } from "../../evidence/delivery.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { fewRequests } from "../shared/few-requests.ts";
+import { unusualInvoke } from "../stream/unusual-probes.ts";
 
 /** Whether a response is an operation handle: it has an operation id or a `check_url`, or it says `pending` or 202. */
 function isHandle(exchange: Exchange): boolean {
@@ -216,10 +217,18 @@ export const operations = suite("Operations and batch", [
       ? breach("a batch of two queries is accepted", describeStatus(submitted), submitted, control)
       : unproven(`one of its queries alone did not succeed either (${outcomeOf(control)})`);
   }),
-  check("BAT-1", { batch: longBatchCounted, sent: invokedWithWebhooks }, ({ batch }) => judgeUnusualEntry(batch), {
-    as: "unusual entry",
-    since: "1.2",
-  }),
+  check(
+    "BAT-1",
+    { batch: longBatchCounted, sent: invokedWithWebhooks, invoke: unusualInvoke },
+    ({ batch, invoke }) =>
+      invoke === null || isSuccess(invoke.tried.together)
+        ? judgeUnusualEntry(batch)
+        : unproven("an invoke with such a body did not succeed either"),
+    {
+      as: "unusual entry",
+      since: "1.2",
+    },
+  ),
   observe("BAT-2", batchSubmitted, ({ path, submitted }) =>
     submitted === null ? noBatchPath : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),
   ),

@@ -1,4 +1,5 @@
 import { streamCornerChecks } from "../coverage/checks.ts";
+import { streamWithoutQueryCheck } from "../invoke/without-query.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.ts";
@@ -139,6 +140,7 @@ export const stream = suite("Stream", [
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 400, null),
   ),
+  streamWithoutQueryCheck,
   check("SSE-21", { plain: streamed, mistaken: streamedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 404, "AGENT_NOT_FOUND"),
   ),

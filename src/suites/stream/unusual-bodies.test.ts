@@ -41,7 +41,10 @@ describe("an invoke of a slow agent with every field", () => {
 
   it("is rejected", () => {
     const every = { exchange: answered(400), clockAfterMs: 0 };
-    expect(judged(invoke, "INV-1/slow, with every field", { every, plain: control })).toBe("breach");
+    const accepted = { together: answered(200), apart: {} };
+    expect(
+      judged(invoke, "INV-1/slow, with every field", { every, plain: control, atMin: accepted, atMax: accepted }),
+    ).toBe("breach");
   });
 });
 

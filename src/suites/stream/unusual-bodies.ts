@@ -2,7 +2,7 @@ import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, follows, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { invoked, slowAgentInvoked } from "../invoke/probes.ts";
+import { invoked, invokedAtMax, invokedAtMin, slowAgentInvoked } from "../invoke/probes.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
 import { maxStreamSeconds } from "../shared/durations.ts";
 import { fewRequests } from "../shared/few-requests.ts";
@@ -93,10 +93,12 @@ export const unusualInvokeChecks: readonly Check[] = [
   checkInvoke("INV-16", "unusual keys", judgeFeature("context")),
   check(
     "INV-1",
-    { every: slowInvokeWithEveryField, plain: slowAgentInvoked },
-    ({ every, plain }) => {
+    { every: slowInvokeWithEveryField, plain: slowAgentInvoked, atMin: invokedAtMin, atMax: invokedAtMax },
+    ({ every, plain, atMin, atMax }) => {
       if (every === null) return fewRequests;
       if (isSuccess(every.exchange)) return holds();
+      if (!isSuccess(atMin.together) || !isSuccess(atMax.together))
+        return unproven("a field is rejected on its own, or with others");
       return isSuccess(plain.exchange) && hasStatus(every.exchange, 400, 422)
         ? breach(
             "accepted, as it is without optional fields",

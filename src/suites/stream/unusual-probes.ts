@@ -10,8 +10,21 @@ import { maxSlowMs, type TimedStream } from "./probes.ts";
 
 const since = "1.2";
 
-/** Names that stand for something in a database, in JavaScript or in a path of fields. */
-const unusualKeys = { $where: "1", "a.b": 1, ["__proto__"]: true, "": null, "ключ 🙂": "Grüße" };
+/**
+ * Names that stand for something in a database, in JavaScript or in a path of fields, and names that a server may
+ * already use for arguments of the agent's function.
+ */
+const unusualKeys = {
+  $where: "1",
+  "a.b": 1e300,
+  ["__proto__"]: true,
+  "": null,
+  "ключ 🙂": "Grüße",
+  query: "Other.",
+  session_id: "other",
+  agent_id: "other",
+  self: 1,
+};
 const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": false, имя: "🙂 你好" };
 
 /**
@@ -95,10 +108,10 @@ export const unusualStream = probeIfManyRequests(
 );
 
 export const slowInvokeWithEveryField = probeIfManyRequests(
-  "a slow agent is invoked with every optional field, and an empty context",
+  "a slow agent is invoked with every documented field, and an empty context",
   { needs: ["agents.slow"], requests: 1, stage: "agent time", since },
   async ({ client, given, time }): Promise<Pick<TimedStream, "exchange" | "clockAfterMs">> => {
-    const parameters = { temperature: 0.7, max_tokens: 1000, context: {}, conformance_unknown: [] };
+    const parameters = { temperature: 0.7, max_tokens: 1000, context: {} };
     const body = { query: defaultQuery, session_id: newSession(), parameters };
     const answered = client.invoke(given["agents.slow"], body);
     return time.awaitAgent(

@@ -1,0 +1,60 @@
+import type { Row } from "../../base/covering-array.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { dimensions } from "../../spec/dimensions.ts";
+import { outcomeOf } from "../shared/response.ts";
+import { isStreamAccepted } from "../stream/events.ts";
+import { isLegalCall } from "./legal-calls.ts";
+import { cornersRequested, type GeneratedRequest } from "./probe.ts";
+
+/** Number of requests with a value that must all fail, so that the value is the cause. */
+const minFailures = 2;
+
+/** The properties of a body. A server fails for a value of one if it fails in every request with the value. */
+const names = ["body", "session", "query", "temperature", "maxTokens", "context", "unknownParameter"] as const;
+
+const hasFailed = (exchange: Exchange): boolean =>
+  statusOf(exchange) === 500 || (statusOf(exchange) === 200 && hasErrorEvent(exchange));
+
+const hasErrorEvent = (exchange: Exchange): boolean =>
+  exchange.request.url.endsWith("/stream") && !isStreamAccepted(exchange);
+
+/** Returns the requests with the first value for which an endpoint fails, though it succeeds for other values. */
+function findFailingValue(calls: readonly GeneratedRequest[]) {
+  for (const name of names)
+    for (const value of dimensions[name].values) {
+      const having = calls.filter(({ row }) => row[name] === value);
+      if (having.length >= minFailures && having.length < calls.length && having.every(isFailure))
+        return { name, value, having };
+    }
+  return null;
+}
+
+const isFailure = ({ exchange }: GeneratedRequest): boolean => hasFailed(exchange);
+
+/** A session in other characters may be rejected. It must not make the server fail. */
+const withPlainSession = (row: Row): Row => (row["session"] === "not ASCII" ? { ...row, session: "plain" } : row);
+
+/** Creates a check that no legal value of a field makes a server fail with 500. */
+export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "stream"): Check =>
+  check(
+    clause,
+    cornersRequested,
+    ({ generated }): Finding<never> => {
+      const calls = generated.filter(
+        ({ row, exchange }) => isLegalCall(withPlainSession(row), endpoint) && exchange.answer.kind === "answered",
+      );
+      if (calls.every(isFailure)) return unproven("no such request succeeded");
+      const found = findFailingValue(calls);
+      if (found === null) return holds();
+      const [first] = found.having;
+      return breach(
+        `no failure for ${found.name} ${formatValue(found.value)}, as for other values`,
+        `${first === undefined ? "" : outcomeOf(first.exchange)} in ${found.having.length} of ${found.having.length} requests`,
+        ...found.having.slice(0, minFailures).map(({ exchange }) => exchange),
+      );
+    },
+    { as: "fails for no value", since: "1.2" },
+  );

@@ -261,6 +261,9 @@ const scopeFaults = faults("Limits / Scope of limits", {
       return [overrideLimiter(hour, { roomAtMs }), minute];
     },
   })),
+  "tokens-back-too-early": fault("LIM-13", "`retry_after` is a second once the month's tokens are used up.").by(
+    overrideResult("retryAfterSeconds")((seconds, { kind }) => (kind === "token-quota" ? 1 : seconds)),
+  ),
   "slot-late-after-crash": fault("LIM-17", "The slot of a request that fails with 500 is free after 90 seconds.").by(
     delaySlotRelease((_moment, { status }) => status >= 500),
   ),

@@ -1,5 +1,7 @@
 import { getPath, isObject } from "../../base/json.ts";
+import type { WebhookEvent } from "../../spec/events.ts";
 import { apiError, fieldError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";
 import { signOtherBody } from "./authentication.ts";
@@ -20,6 +22,14 @@ const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Ove
       const isOfStream = type === "agent.timeout" && last()?.[0].endpoint === "stream";
       return selects && !(isOfStream && isDeaf(events));
     }),
+  );
+
+/** Sends no events of this type about executions by this endpoint. */
+const omitEvents = (omitted: WebhookEvent, on: Endpoint): Override =>
+  withLast("executionEventData", (last) =>
+    overrideResult("selectsType")(
+      (selects, _events, type) => selects && !(type === omitted && last()?.[0].endpoint === on),
+    ),
   );
 
 /**
@@ -140,6 +150,19 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
       },
     };
   }),
+  "completed-stream-not-sent": fault("HOOK-8", "`agent.completed` is not sent after a stream.").by(
+    omitEvents("agent.completed", "stream"),
+    ["HOOK-42"],
+  ),
+  "completed-batch-not-sent": fault("HOOK-8", "`agent.completed` is not sent after a batch.").by(
+    omitEvents("agent.completed", "batch"),
+  ),
+  "failed-stream-not-sent": fault("HOOK-9", "`agent.failed` is not sent after a stream.").by(
+    omitEvents("agent.failed", "stream"),
+  ),
+  "failed-batch-not-sent": fault("HOOK-9", "`agent.failed` is not sent after a batch.").by(
+    omitEvents("agent.failed", "batch"),
+  ),
   "stream-timeout-not-to-wildcards": fault("HOOK-16", "`agent.*` does not select the `agent.timeout` of a stream.").by(
     omitStreamTimeouts((events) => events.includes("agent.*")),
   ),

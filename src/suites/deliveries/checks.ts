@@ -26,6 +26,7 @@ import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-conte
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { webhookSecretChecks } from "./webhook-secrets.ts";
 import { sourceChecks } from "./sources.ts";
+import { everyEndChecks } from "./every-end.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
@@ -283,6 +284,7 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   ...webhookSecretChecks,
   ...unusualEndChecks,
+  ...everyEndChecks,
   ...deploymentChecks,
   ...sourceChecks,
   check(

@@ -51,11 +51,12 @@ export const failingBatchSubmitted = probeIfManyRequests(
     const { agent, body, path } = given["agents.failing"];
     if (path !== null) return null;
     await provenReachOf(given.receiver, target);
-    const options = { name: "failed-batch", events: ["agent.failed"], agent, since } as const;
+    const options = { name: "failed-batch", events: ["agent.invoked", "agent.failed"], agent, since } as const;
     const { address } = await createWebhook(client, given.receiver, options);
     const batch = [{ ...body, query: `Hello. ${randomUUID()}` }];
     const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
-    if (isSuccess(submitted)) await awaitCondition(() => address.deliveries().length > 0, time);
+    if (isSuccess(submitted))
+      await awaitCondition(() => eventsOfType(address.deliveries(), "agent.failed").length > 0, time);
     return { submitted, deliveries: [...address.deliveries()] };
   },
 );
@@ -71,6 +72,16 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
       return breach(mismatch.expected, `${mismatch.actual} after a batch`, delivery, failed.submitted);
   }
   return holds();
+}
+
+/** Judges that `agent.failed` reports a failing batch if `agent.invoked` reports it (HOOK-9). */
+function judgeBatchReported(failed: FailedBatch | null): Finding<never> {
+  if (failed === null) return inapplicable("no batch was sent to a failing agent");
+  if (eventsOfType(failed.deliveries, "agent.failed").length > 0) return holds();
+  const [begun] = eventsOfType(failed.deliveries, "agent.invoked");
+  return begun === undefined
+    ? inapplicable("no event of a batch came")
+    : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
 }
 
 /** Streams of an agent that times out, one for each slot of a key. Also has the deliveries and the later invokes. */
@@ -185,6 +196,7 @@ function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> 
 
 export const unusualEndChecks: readonly Check[] = [
   check("HOOK-18", failingBatchSubmitted, judgeFailedBatch, { as: "batch", since }),
+  check("HOOK-9", failingBatchSubmitted, judgeBatchReported, { as: "batch", since }),
   check("HOOK-10", streamsTimedOut, judgeTimeoutReported, { as: "stream", since }),
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];

@@ -115,6 +115,24 @@ describe("streams once the month's tokens are used", () => {
   });
 });
 
+describe("`retry_after` of a refusal for the month's tokens", () => {
+  const refused = refusal(429, 5);
+  const later = (seconds: number, change: Exchange = refused): QuotaExhausted => ({
+    ...used([[104, refused]]),
+    streamed: { streams: [], control: { ...change, clockMs: refused.clockMs + seconds * 1000 } },
+  });
+
+  it.each<[string, QuotaExhausted, string]>([
+    ["is too short", later(70), "breach"],
+    ["has not passed", later(50), "inapplicable"],
+    ["is followed by a refusal for the rate", later(70, refusal(429, 0)), "inapplicable"],
+    ["is followed by a success", later(70, ok), "inapplicable"],
+    ["is followed by nothing", used([[104, refused]]), "inapplicable"],
+  ])("%s", (_, evidence, expected) => {
+    expect(judged(limits, "LIM-13/tokens", evidence)).toBe(expected);
+  });
+});
+
 describe("a batch once the month's tokens are used", () => {
   const refused = refusal(429, 5);
   const usage = (tokens: number): Exchange => exchange({ method: "GET", json: { tokens: { used: tokens } } });

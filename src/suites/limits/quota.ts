@@ -2,7 +2,7 @@ import { sumOf } from "../../base/numbers.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { check, observe } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
@@ -194,6 +194,31 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
+/** Tolerance for `retry_after`: rounded to whole seconds, and by another clock. */
+const slackSeconds = 2;
+
+/** Judges that `retry_after` of a refusal for tokens does not pass before the month's tokens are back (LIM-13). */
+function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
+  const control = evidence.streamed?.control;
+  const refusal = refusalIn(evidence);
+  const seconds = refusal === null || !hasStatus(refusal, 429) ? null : retryAfterSeconds(refusal);
+  if (refusal === null || control === undefined || seconds === null)
+    return inapplicable("no refusal for tokens had a `retry_after`, and a request after it");
+  const advancedMs = control.clockMs - refusal.clockMs;
+  const passed = (advancedMs === 0 ? control.sentMs - refusal.answer.endMs : advancedMs) / 1000;
+  if (passed < seconds + slackSeconds)
+    return inapplicable(`\`retry_after\` is ${seconds} s, longer than the run waited`);
+  // With no request left in its window, the control may be refused for the rate.
+  const isForTokens = hasStatus(control, 429) && (wholeNumberHeader(control, headerNames.rateRemaining) ?? 0) > 0;
+  if (!isForTokens) return inapplicable(`the next invoke was not refused for tokens (${outcomeOf(control)})`);
+  return breach(
+    `a request is admitted after \`retry_after\`, ${seconds} s`,
+    `429, ${Math.floor(passed)} s after the refusal, which was for the month's tokens`,
+    refusal,
+    control,
+  );
+}
+
 export const quotaChecks = [
   check("LIM-19", quotaExhausted, (evidence) => {
     const { turns, quota, readings } = evidence;
@@ -219,6 +244,7 @@ export const quotaChecks = [
   }),
   check("LIM-19", quotaExhausted, judgeStreamsBeyond, { as: "streams", since: "1.1" }),
   check("LIM-19", quotaExhausted, ({ batched }) => judgeBatchBeyond(batched), { as: "batches", since: "1.2" }),
+  check("LIM-13", quotaExhausted, judgeTokenWait, { as: "tokens", since: "1.2" }),
   observe("LIM-20", quotaExhausted, (evidence) => {
     const { turns, quota } = evidence;
     const refusal = refusalIn(evidence);

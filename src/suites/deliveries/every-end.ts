@@ -1,0 +1,121 @@
+import { getPath } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { tokensIn } from "../limits/quota-readings.ts";
+import { longBatchCounted } from "../operations/probes.ts";
+import { slowWithWebhook } from "../relations/probes.ts";
+import { allExchanges, agentInPath, exchangesOf } from "../shared/all-exchanges.ts";
+import { fewRequests } from "../shared/few-requests.ts";
+import { isComplete, isSuccess, outcomeOf } from "../shared/response.ts";
+import { eventsOf, isEventStream } from "../stream/events.ts";
+import { deliveriesTo } from "../webhooks/await-deliveries.ts";
+import { hookPrefix } from "../webhooks/create-webhook.ts";
+import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
+import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
+import { streamsTimedOut } from "./unusual-ends.ts";
+
+// A server may send no events of streams or batches. One that sends `agent.invoked` must report the end, too.
+
+const since = "1.2";
+
+const endTypes = ["agent.completed", "agent.failed", "agent.timeout"] as const;
+
+const endsIn = (deliveries: readonly Delivery[]): Delivery[] =>
+  endTypes.flatMap((type) => eventsOfType(deliveries, type));
+
+const queryIn = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "input", "query");
+
+/** Whether the target ended a stream itself, with this event last. */
+const hasEnded = (stream: Exchange, last: "done" | "error"): boolean =>
+  isSuccess(stream) && isEventStream(stream) && isComplete(stream) && eventsOf(stream).at(-1)?.name === last;
+
+const slowHook = `${hookPrefix}slow-agent`;
+
+const streamProbes = { slow: slowWithWebhook, timedOut: streamsTimedOut, all: allDeliveries };
+type StreamEvidence = EvidenceOf<typeof streamProbes>;
+
+/** Returns a delivery that shows that the target reports streams to webhooks. `undefined` if none does. */
+const streamReported = ({ slow, timedOut, all }: StreamEvidence): Delivery | undefined =>
+  eventsOfType(timedOut?.byWildcard ?? [], "agent.invoked")[0] ?? completedOfSlow(slow.streamed, all.deliveries)[0];
+
+/** Returns the deliveries of `agent.completed` for one request to the slow agent, by the query of that request. */
+const completedOfSlow = ({ request }: Exchange, deliveries: readonly Delivery[]): Delivery[] =>
+  eventsOfType(deliveriesTo(deliveries, slowHook), "agent.completed").filter(
+    (each) => queryIn(each) === getPath(sentJson(request), "query"),
+  );
+
+/** Judges that `agent.completed` follows a stream that ended with `done` (HOOK-8). */
+function judgeCompletedStream(evidence: StreamEvidence): Finding<never> {
+  const { slow, all } = evidence;
+  if (!hasEnded(slow.streamed, "done"))
+    return inapplicable(`no whole stream with \`done\` (${outcomeOf(slow.streamed)})`);
+  if (completedOfSlow(slow.streamed, all.deliveries).length > 0) return holds();
+  const [control] = completedOfSlow(slow.invoked, all.deliveries);
+  const known = streamReported(evidence);
+  if (control === undefined || known === undefined)
+    return inapplicable("no delivery shows that the target reports streams and their queries to webhooks");
+  return (
+    receiverOverflowExcuse(all, [{ hook: slowHook }]) ??
+    breach(
+      "`agent.completed` after a stream with `done`, as after an invoke",
+      "none came",
+      slow.streamed,
+      control,
+      known,
+    )
+  );
+}
+
+const failedStreamProbes = { ...streamProbes, failing: failingWithWebhooks, exchanges: allExchanges };
+
+/** Judges that `agent.failed` follows a stream that ended with `error`, if the target reports streams (HOOK-9). */
+function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Finding<never> {
+  const { all, exchanges } = evidence;
+  const created = exchangesOf(exchanges, "webhooks").find((each) =>
+    String(getPath(sentJson(each.request), "url")).endsWith(`/${failingStreamHook}`),
+  );
+  if (created === undefined || !isSuccess(created))
+    return inapplicable("no webhook of an agent that fails in a stream");
+  const agent = getPath(sentJson(created.request), "agent_id");
+  const failed = exchangesOf(exchanges, "stream").find(
+    (each) => agentInPath(each) === agent && each.sentMs > created.sentMs && hasEnded(each, "error"),
+  );
+  if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
+  const query = getPath(sentJson(failed.request), "query");
+  // An end without `input` may be that of the stream.
+  const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
+  if (ends.some((each) => [query, undefined].includes(queryIn(each)))) return holds();
+  const known = streamReported(evidence);
+  if (known === undefined) return inapplicable("no delivery shows that the target reports streams to webhooks");
+  return (
+    receiverOverflowExcuse(all, [{ hook: failingStreamHook }]) ??
+    breach("`agent.failed` after a stream with `error`", "none came", failed, created, known)
+  );
+}
+
+const batchProbes = { batch: longBatchCounted, all: allDeliveries };
+
+/** Judges that the ends of a batch's executions are reported, if their beginnings are (HOOK-8). */
+function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<never> {
+  if (batch === null) return fewRequests;
+  const { before, submitted, after } = batch;
+  const query = getPath(sentJson(submitted.request), "batch", "0", "query");
+  const own = all.deliveries.filter((each) => queryIn(each) === query);
+  const [begun] = eventsOfType(own, "agent.invoked");
+  if (begun === undefined) return inapplicable("no `agent.invoked` of a batch names its query");
+  if (endsIn(own).length > 0) return holds();
+  const [first, last] = [tokensIn(before, "used"), tokensIn(after, "used")];
+  if (first === null || last === null || last <= first) return unproven("no usage shows that an entry has run");
+  return (
+    receiverOverflowExcuse(all, [begun]) ??
+    breach("`agent.completed` of a batch whose tokens were used", "only `agent.invoked`", begun, submitted, after)
+  );
+}
+
+export const everyEndChecks: readonly Check[] = [
+  check("HOOK-8", streamProbes, judgeCompletedStream, { as: "stream", since }),
+  check("HOOK-8", batchProbes, judgeBatch, { as: "batch", since }),
+  check("HOOK-9", failedStreamProbes, judgeFailedStream, { as: "stream", since }),
+];

@@ -48,7 +48,10 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/** Creates the function for the clauses of one level. Clauses are for servers and since 1.0, unless `extras` differ. */
+/**
+ * Returns a function that makes clauses of one level. By default, a clause binds servers from requirement set 1.0 on;
+ * `extras` can change both.
+ */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

@@ -125,7 +125,10 @@ export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaders)[N]["valu
   ? T
   : number;
 
-/** Returns the row of a header. Code that works for every kind of value uses it instead of `rateHeaders`. */
+/**
+ * Returns the definition of a rate-limit header. All definitions get the same type, unlike the entries of
+ * `rateHeaders`.
+ */
 export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaders[name];
 
 /** Returns the clause that a malformed header breaks. */

@@ -22,7 +22,7 @@ export const outline: readonly Section[] = [
 /** Returns the clauses that state an item of the document; none if the item has no clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/** Returns the headings, or numbered items under them, that state a clause or from which it follows. */
+/** Returns the places of the document that a clause comes from: headings, and numbered items under them. */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));

@@ -7,7 +7,7 @@ export type Profile = (typeof profileNames)[number];
 
 interface ProfileContent {
   readonly summary: string;
-  /** Headings of the document, or their beginnings, whose clauses belong to the profile. */
+  /** Headings of the document, or beginnings of headings. Their clauses belong to the profile. */
   readonly sections: readonly string[];
   /** Further clauses of the profile, which the document states under headings of another profile. */
   readonly clauses: readonly ClauseId[];
@@ -108,7 +108,8 @@ export function profileOf(id: string): Profile | null {
 }
 
 /**
- * Returns the profile that a source of evidence belongs to: an endpoint, or for example `deliveries`. Default: `core`.
+ * Returns the profile of an endpoint, or of another source of evidence such as `stream events`. Returns `core` if no
+ * profile lists the source.
  */
 export const profileOfSource = (source: string): Profile =>
   profileNames.find((name) => profiles[name].sources.some((each) => each === source)) ?? "core";

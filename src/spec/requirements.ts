@@ -10,7 +10,7 @@ export type RequirementSet = (typeof requirementSets)[number];
 /** The requirement set by which a server is judged by default: the last one that added something for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
-/** The newest set of all. It is the first that also judges clients, receivers and files. */
+/** The newest requirement set of any party. It is the first that judges clients, receivers and files. */
 export const latestRequirements: RequirementSet = "1.2";
 
 /** The requirement set of saved files that do not name one. They were written when 1.0 was the only set. */
@@ -19,8 +19,8 @@ export const firstRequirements: RequirementSet = "1.0";
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
 /**
- * Whether something that counts since the set `since` counts in the set `requirements`. An unknown set in a saved file
- * counts as the newest.
+ * Whether a requirement that was added in the set `since` is part of the set `requirements`. An unknown set in a saved
+ * file counts as the newest.
  */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
@@ -29,7 +29,7 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-/** Whether something that counts since the set `since` does not yet count in the set `requirements`. */
+/** Whether a requirement that was added in the set `since` is not yet part of the set `requirements`. */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 

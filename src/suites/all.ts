@@ -69,7 +69,10 @@ export const relations: readonly Check[] = [
 /** Returns the section of a check's clause: the first part of the clause's id, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/** Adds to a suite the checks of `relations` whose clauses are of the same section as the suite's first check. */
+/**
+ * Adds to a suite the checks of `relations` that belong to its section. The section of a suite is that of its first
+ * check.
+ */
 const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
@@ -90,9 +93,8 @@ const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Extra probes for clauses about every response, stream or delivery. They matter if a user selects only one such
- * clause, because its own probes produce little evidence. They create nothing on the target unless the clause is about
- * creating.
+ * Extra probes for clauses about every response, stream or delivery. If a user selects only one such clause, its own
+ * probes produce little evidence. Only probes for clauses about creating create something on the target.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],
@@ -145,7 +147,7 @@ const addCompanionProbes = ({ title, checks }: Suite): Suite => ({
   checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),
 });
 
-/** Every suite of a server, in the order in which a report shows them. */
+/** Every suite that judges a server, in the order in which a report shows them. */
 export const suites: readonly Suite[] = [
   service,
   requests,

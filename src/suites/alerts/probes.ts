@@ -112,14 +112,17 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
-  // With a test clock, waits the whole time: that clock may have stood still since the last request.
+  // A test clock may have stood still since the last request, so the time since then does not shorten the wait.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/** Returns the key on which a threshold is crossed with the fewest waits, then with the fewest requests. */
+/**
+ * Returns the key that needs the fewest waits to cross a threshold. Among equal keys, takes the one that needs the
+ * fewest requests.
+ */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // Without a test clock, treats every key as unused, so that the result is the key that the probe declares in `keys`.
+  // Without a test clock, the result must be the key that the probe declares in `keys`. So every key counts as unused.
   const isInUse = (key: TargetKey): boolean =>
     time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
   return keysByCost(target, isInUse)[0] ?? client.key;
@@ -129,8 +132,8 @@ function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): Targe
   const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // The threshold is the next whole percentage of the minute after two requests (reading usage, creating the alert).
-    // One percent of the hour is perHour / 100 requests.
+    // Two earlier requests (reading usage, creating the alert) use `200 / perMinute` percent of the minute. The
+    // threshold is the next whole percentage. One percent of the hour is `perHour / 100` requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -165,9 +168,9 @@ export interface WindowUse {
 }
 
 /**
- * Returns bounds for the number of requests that each window (hour, minute) has counted. Both bounds are the number in
- * the usage report or the headers, if there is one. Else: at most all of the run's own requests, and at least its
- * successes since `sinceMs`.
+ * Returns the minimum and maximum number of requests that each window (hour, minute) has counted. Both are the number
+ * in the usage report or the headers, if there is one. Otherwise, the maximum is all requests of the run, and the
+ * minimum is its successes since `sinceMs`.
  */
 async function measureUsage(
   client: Client,
@@ -212,7 +215,8 @@ function windowOfHeaders(read: Exchange): Window | null {
 }
 
 /**
- * Returns the lowest whole percentage that every window is still below after one more request. `null` without windows.
+ * Returns the lowest whole percentage that is above the use of every window, even after one more request. `null`
+ * without windows.
  */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;

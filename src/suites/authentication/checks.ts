@@ -40,7 +40,10 @@ type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
  * invalid key proves nothing.
  */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Options for a check that compares with valid keys: probes that send a valid key to every endpoint of the target. */
+/**
+ * Options for a check of requests without a valid key. Adds probes that send a valid key to every endpoint, as
+ * controls.
+ */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -106,8 +109,8 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
 }
 
 /**
- * Judges requests with the key in the other letter case. They are sent only if the key has letters of one case, because
- * a hexadecimal key may ignore the case.
+ * Judges requests with a key whose letters are changed from lower to upper case, or the reverse. Only a key with
+ * letters of one case is changed: a server may read it as a hexadecimal number.
  */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
@@ -140,8 +143,8 @@ function unprovenOnSomeEndpoint(
 type InvalidKey = "a wrong key" | "no key";
 
 /**
- * Judges the requests with one kind of invalid key. If the first endpoint answered 401, `afterRejection` gives the
- * verdict of each violation.
+ * Judges the requests with one kind of invalid key. If the first conclusive response is a 401, `afterRejection` returns
+ * the verdict of each violation.
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
@@ -211,13 +214,14 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // Counts a violation only if the first conclusive response is one. Otherwise, AUTH-8 judges the other endpoints.
+    // If the first conclusive response is a 401, violations on other endpoints break only AUTH-8.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // If the first conclusive response is a 401, judges the code of every 401. AUTH-8 then judges the other statuses.
+    // If the first conclusive response is a 401, every 401 with a wrong code breaks AUTH-3. Other statuses then break
+    // only AUTH-8.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (request) => (got401(request) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -64,27 +64,30 @@ export const everyKeyUsed = probe(
   },
 );
 
-/** Responses to requests without a valid key. Requests that were not sent are left out. */
+/** Evidence of requests whose authentication is missing, invalid or written in an unusual way. */
 export interface UnauthenticatedRequests extends KeyRequests {
   /** A health request whose `Authorization` header has `bearer` in lower case before the valid key. */
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
-  /** A request with a wrong key and no query. `null` if no agent is known, or the main key has few requests. */
+  /** A request with a wrong key and no query. `null` if no agent is known, or if the limit of the main key is low. */
   readonly keyAndBodyWrong: Exchange | null;
   /** Requests without a key and with an empty JSON object as body, to endpoints other than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
 /**
- * Endpoints that get these altered keys if the main key has few requests a minute. Other altered keys are sent to
- * health only.
+ * Endpoints to which altered keys are sent if the limit of the main key is low, by kind of altered key. Kinds without
+ * an entry are sent only to health.
  */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Limit per minute from which altered keys are sent to every endpoint, if the target has no test clock. */
+/**
+ * Altered keys are sent to every endpoint if the main key's limit per minute is at least this. With a test clock, they
+ * always are.
+ */
 const minPerMinuteForAllEndpoints = 100;
 
 /** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
@@ -104,7 +107,7 @@ export const unauthenticatedSent = probe(
     const missing = await sendToEndpoints(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // With few requests, sends no such request: `allWrong` then tests a wrong key together with a wrong body.
+    // Not sent if the limit of the main key is low: `allWrong` also combines a wrong key with a wrong body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null

@@ -14,13 +14,13 @@ import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf }
 export interface SignedInvoke {
   /** The signed invoke. `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
-  /** The same invoke without a signature; `null` if the signed one succeeded. */
+  /** The invoke `posted` without its signature. `null` if `posted` succeeded or was not sent. */
   readonly postedPlainly: Exchange | null;
 }
 
 /** Signed list requests with a query string, and a signed invoke with non-ASCII characters. */
 export interface SignedValidly extends SignedInvoke {
-  /** The list request without a signature. */
+  /** A list request without a signature, to compare the signed ones with. */
   readonly control: Exchange;
   /** Request whose signature covers path and query string. */
   readonly withQuery: Exchange;
@@ -90,7 +90,7 @@ const mistakes = {
   "a timestamp that is no number": { seconds: () => "now" },
 } as const satisfies Readonly<Record<string, SigningOverrides>>;
 
-/** Requests with a wrong signature or none, and the controls to compare with. */
+/** Requests with a wrong or missing signature. `control` is an ordinary request to compare them with. */
 export interface SignedBadly {
   readonly control: Exchange;
   /** Requests with a wrong signature, by what is wrong with it. */

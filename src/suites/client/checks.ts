@@ -89,8 +89,8 @@ const areEqual = (waits: readonly number[]): boolean => {
 /** Minimum number of waits to judge whether the client's waits grow. Fewer random waits may be equal by chance. */
 const minWaitCount = 4;
 /**
- * Minimum share of the requests whose waits must be about equal for a breach. Not all, because a slow machine lengthens
- * single waits.
+ * A client breaks the clause if at least this share of its retried requests has equal waits. The rest is left for waits
+ * that a slow machine lengthens.
  */
 const equalWaitsShare = 0.75;
 
@@ -115,7 +115,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** Number of repetitions after 5xx responses from which the client counts as never giving up. */
+/** Number of 5xx responses to one request after which the client counts as never giving up. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

@@ -50,8 +50,8 @@ export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
   /**
-   * Number of equal requests that the client sends on purpose, as in a run without trouble; at least 1. Further ones
-   * are retries.
+   * Number of these requests that are not retries: as many as the client sends if the server never fails, but at least
+   * 1.
    */
   readonly planned: number;
   readonly repeats: number;
@@ -59,8 +59,8 @@ export interface EqualRequests {
 }
 
 /**
- * Groups the equal requests of each troubled run. The runs without trouble show how many requests of a group are not
- * retries.
+ * Groups the equal requests of each run with injected errors (`troubled`). Runs without errors (`plain`) show how many
+ * requests of a group are not retries.
  */
 export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
   const plainCalls = Map.groupBy(
@@ -117,8 +117,8 @@ export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): 
 }
 
 /**
- * Returns the times between each 5xx response and the next equal request. Empty if these overlap, or if the client
- * repeats the request on purpose.
+ * Returns the times between each 5xx response and the next equal request. Empty if requests overlap in time, or if the
+ * client sends several equal requests even to a server that never fails.
  */
 export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];

@@ -50,7 +50,7 @@ function problemOfQuery(body: unknown): string | null {
   return string.has(body["query"]) ? null : "a `query` that is no string";
 }
 
-/** Describes what is wrong with the optional fields of a body that runs an agent, else returns `null`. */
+/** Describes what is wrong with the optional fields of an invoke, stream or batch item, else returns `null`. */
 const problemOfParameters = (body: unknown): string | null =>
   problemOfFields(body, executionFields) ??
   problemOfFields(isObject(body) ? body["parameters"] : null, parameterFields, "parameters.");
@@ -68,8 +68,8 @@ export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
   /**
-   * Whether a violation is always a breach. Default: only in a strict run, else a note, because the client may test how
-   * a server answers.
+   * Whether a violation is a breach even if the run is not strict. Default: a note, because a client may send wrong
+   * requests on purpose.
    */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */

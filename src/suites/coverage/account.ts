@@ -20,7 +20,10 @@ interface PairBitmap {
   readonly bits: string;
 }
 
-/** Counts of the covered triples (endpoint, kind of key, state of the key), and what the missing triples need. */
+/**
+ * Counts of the covered triples (endpoint, kind of key, state of the key). `cut` counts the triples that the run could
+ * not cover, by what it lacked.
+ */
 interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -31,10 +34,10 @@ interface TripleCounts {
 /** How many pairs of values a run's requests covered, and why the other pairs are missing. */
 export interface PairCounts {
   readonly coveredCount: number;
-  /** Pairs that the run missed although neither the target nor a bound of the run is the reason. */
+  /** Pairs of values that the run could have covered, but did not. */
   readonly uncovered: readonly string[];
   readonly total: number;
-  /** Pairs that the run could not cover because of the target, the selected clauses or the run's bounds. */
+  /** Pairs of values that the run could not cover, counted by what it lacked. */
   readonly cut: readonly CutPairs[];
   /** Counts of triples of values. Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
@@ -51,8 +54,8 @@ interface SentRows {
   /** Names of the pairs of values that some answered request has. */
   readonly covered: ReadonlySet<string>;
   /**
-   * Generated requests without a response, each with what was missing. `null` if neither the target nor a bound of the
-   * run is the reason.
+   * Generated requests without a response, each with the requirement that was missing. `null` if the cause is a failure
+   * of the harness.
    */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
@@ -65,8 +68,8 @@ interface SentRows {
 export const noResponseNeed = "a response to each request";
 
 /**
- * Counts the covered pairs and triples of values. A missing pair is `uncovered`, unless the generated request that has
- * it says what was missing.
+ * Counts the covered pairs and triples of values. A missing pair counts in `cut` if a missing requirement explains it,
+ * else in `uncovered`.
  */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
@@ -196,8 +199,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
 }
 
 /**
- * Returns the generated requests that a probe sends while a limit is used up. Without a test clock, only probes of the
- * minute's limit send any.
+ * Returns the generated requests that a probe sends while a limit is used up. Without a test clock, only the probe of
+ * the limit per minute sends some.
  */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];

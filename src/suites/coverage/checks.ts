@@ -36,7 +36,7 @@ interface GeneratedRequestRule {
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** The requirement set since which the check counts. Default: 1.1, which added generated requests. */
+  /** The first requirement set with this check. Default: 1.1, which added generated requests. */
   readonly since?: RequirementSet;
 }
 
@@ -219,7 +219,7 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Leaves out statuses whose cause may be checked before the body, such as the key or a gateway.
+      // Ignores statuses that a server or gateway may send before it reads the body, such as 401.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
@@ -230,8 +230,8 @@ export const bodyCornerChecks: readonly Check[] = [
 ];
 
 /**
- * Dimensions that have a clause of their own. If the target refuses a value in every request, only that clause is
- * broken, and the combinations are not judged.
+ * Request properties (dimensions) with a clause of their own. If the target never accepts a value, combinations with it
+ * are not judged, because only that clause is broken.
  */
 const fieldDimensions = [
   "temperature",
@@ -242,7 +242,9 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/** Whether the endpoint accepted each of these values in some request, perhaps not all in one. */
+/**
+ * Whether the endpoint accepted each of these values in some request. Different values may be from different requests.
+ */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
@@ -275,7 +277,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // 401 and 403 pass as well: AUTH-1 judges whether the target accepts a valid key.
+    // 401 and 403 are no breach here, because AUTH-1 judges whether the target accepts a valid key.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 

@@ -33,7 +33,7 @@ interface ChoiceOptions {
   readonly target: Target;
   readonly reach: CoverageReach;
   readonly covered: ReadonlySet<string>;
-  /** The generated values of earlier requests. Triples of values that they contain are covered already. */
+  /** Values of earlier requests. Every triple of values in one of these requests counts as covered. */
   readonly known: readonly Row[];
   readonly seed: number;
 }

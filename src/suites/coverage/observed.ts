@@ -26,8 +26,8 @@ export interface RowReader {
 }
 
 /**
- * Returns the values of a recorded request: one row for each combination of its agent's roles and its page's names.
- * Empty if a value is unknown.
+ * Returns the rows of a recorded request. A row has one value for each property of a request. There are several rows if
+ * the agent has several roles, or if a page is both first and last. Empty if a value is unknown.
  */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;

@@ -63,7 +63,7 @@ export interface CutPairs {
   readonly pairs: number;
 }
 
-/** The pairs of values that a run can cover (`pairs`), and what all others need (`cut`). */
+/** The pairs of values that a run can cover (`pairs`). `cut` counts the other pairs by what the run lacks. */
 export interface CoverageReach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;
@@ -102,8 +102,9 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     .toSorted((one, other) => other.pairs - one.pairs);
 
 /**
- * Returns what a run needs to cover a pair of values: what the first impossible value needs. If each value is possible,
- * a run that may write, or another target file.
+ * Returns what a run needs to cover a pair of values. If one of the values is impossible, returns what this value
+ * needs. If only their combination is impossible, returns that the run must not be read-only, or that it needs another
+ * target file.
  */
 function needOfPair(
   pair: string,
@@ -119,8 +120,8 @@ function needOfPair(
 }
 
 /**
- * Requests with two mistakes: an invalid key and an invalid body. On each endpoint, a server may check key and body in
- * another order.
+ * Requests with an invalid key and an invalid body, to every endpoint that takes a body. Each endpoint may check the
+ * two in another order.
  */
 const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },

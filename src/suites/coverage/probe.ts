@@ -52,13 +52,14 @@ const costWithTestClock = { requests: 290, executions: 80 } as const;
 /** Number of 429 responses to invalid keys that suggest a limit on the client's address. */
 const maxLimited = 2;
 /**
- * Number of times that an invalid key or body may run an agent on an endpoint. Then the run no longer sends it there.
+ * After an invalid key or body ran an agent this many times on an endpoint, the run no longer sends it to that
+ * endpoint.
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /**
- * Maximum real time to start requests in. The rest of the probe's time is for the last request: a probe that takes too
- * long loses its evidence.
+ * The probe starts requests only within this real time, and leaves the rest to the last request. If a probe takes too
+ * long, its evidence is dropped.
  */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 /** Reported as missing for pairs of values that were left out because earlier requests took all the time. */
@@ -137,7 +138,10 @@ export const cornersRequested = probe(
   },
 );
 
-/** Returns a function that returns the real time that is left, in ms. The time of waits for limits does not count. */
+/**
+ * Starts a timer of `forMs` of real time. Returns a function that tells how many ms are left. Waits for limits do not
+ * count.
+ */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());
@@ -224,7 +228,10 @@ async function sendRows(
   return generated;
 }
 
-/** Returns a name for each invalid key or body with which the target must refuse an invoke or stream. */
+/**
+ * Returns the values for which the target must refuse an invoke or stream: an invalid key, an invalid body. Each value
+ * has the form `invoke key=wrong`.
+ */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -233,7 +240,10 @@ const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row):
       ]
     : [];
 
-/** With a test clock, lets a minute pass, so that the client's address is admitted again. Returns whether it did. */
+/**
+ * With a test clock, lets a minute pass, so that a limit on the client's address ends. Returns whether there is a test
+ * clock.
+ */
 async function passMinuteIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
   return time.canAdvance;

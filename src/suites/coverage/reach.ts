@@ -52,8 +52,8 @@ export const validKeyKinds = (target: Target): string[] => {
 };
 
 /**
- * Returns a key for requests with the key in the URL, which may end up in logs: the main key on loopback, elsewhere a
- * disposable key.
+ * Returns the key for requests that send their key in the URL. A URL may end up in logs, so the main key is used only
+ * on loopback. Elsewhere, returns a disposable key.
  */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);

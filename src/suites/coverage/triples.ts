@@ -5,8 +5,8 @@ import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
 /**
- * A group of generated requests that share some `values` and the kind of key. Each endpoint gets `count` of them, with
- * different keys.
+ * A group of generated requests. Each endpoint gets `count` of them, which combine the target's valid or refused keys
+ * with `values` in turn.
  */
 interface RowGroup {
   readonly endpoints: readonly string[];
@@ -29,8 +29,8 @@ const otherEndpoints = endpointNames.filter(
 );
 
 /**
- * Groups of generated requests for triples (endpoint, kind of key, state of the key). On a conformant server, only the
- * last four groups run agents.
+ * Groups of generated requests that cover triples of endpoint, kind of key and state of the key. On a conformant
+ * server, only requests of the last four groups run an agent.
  */
 const rowGroups: readonly RowGroup[] = [
   {
@@ -107,8 +107,8 @@ const valuesInEachState = [
 ] as const satisfies readonly Row[];
 
 /**
- * Returns generated requests for used-up limits: every combination of these kinds of keys, these states and
- * `valuesInEachState`.
+ * Returns the generated requests to send while the limit per minute or hour is used up. Combines every key and such
+ * state with every entry of `valuesInEachState`.
  */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states

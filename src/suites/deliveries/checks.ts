@@ -141,7 +141,9 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/** Header names that are left out of the observation: any HTTP request may have them, or the document names them. */
+/**
+ * Matches headers that any HTTP request may have, or that the document names. A delivery's other headers are reported.
+ */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 

@@ -46,17 +46,15 @@ interface TriggeredEvent {
 }
 
 interface TriggerOptions {
+  /** Whether to invoke the agent that the event names. Then also creates a webhook for later events of that agent. */
+  readonly invokesAgent?: boolean;
   /**
-   * Whether to invoke the agent that the event names. Afterwards, a webhook is created for later events of that agent.
-   */
-  readonly isFollowed?: boolean;
-  /**
-   * Whether to create a webhook of `agent.*` for the agent that the event names. The webhook must not receive later
-   * deployment events.
+   * Whether to create a webhook of `agent.*` for the agent that the event names. HOOK-16 judges that this webhook gets
+   * no deployment event.
    */
   readonly createsAgentWebhook?: boolean;
   readonly readsHealth?: boolean;
-  /** Probes that trigger other events and run before this one. Without them, the target may have nothing to change. */
+  /** Probes of other events that run before this one. They prepare the deployment that this event is about. */
   readonly after?: readonly Probe[];
 }
 
@@ -66,17 +64,17 @@ const sameAgentWebhook = { name: "deployed-agent", events: ["agent.*"], since: "
 const triggerProbe = (
   event: TriggeredEvent["event"],
   what: string,
-  { isFollowed, createsAgentWebhook, readsHealth, after = [] }: TriggerOptions = {},
+  { invokesAgent, createsAgentWebhook, readsHealth, after = [] }: TriggerOptions = {},
 ) => {
   const trigger = `triggers.${event}` as const;
   return probe(
     `a deployment ${what}, and webhooks are awaited`,
     {
       needs: ["receiver", trigger],
-      requests: (target) => (isFollowed ? 2 : createsAgentWebhook && !hasFewRequests(target) ? 1 : 0),
+      requests: (target) => (invokesAgent ? 2 : createsAgentWebhook && !hasFewRequests(target) ? 1 : 0),
       stage: "exclusive",
       after,
-      ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
+      ...(invokesAgent ? { creates: { webhooks: 1 } } : {}),
       ...(createsAgentWebhook ? { creates: { webhooks: 1 }, createsFew: {} } : {}),
     },
     async ({ client, given, target, time, recorder, outages }): Promise<TriggeredEvent> => {
@@ -95,7 +93,7 @@ const triggerProbe = (
         healthBefore === null || named === null || named !== agentBefore
           ? null
           : { before: healthBefore, after: await later.health(named) };
-      const agent = isFollowed ? named : null;
+      const agent = invokesAgent ? named : null;
       const isMain = agent === agentIdOf({ target });
       // Without a test clock, the failing deliveries of the main agent are still being retried. Events of another
       // invoke would mix with them.
@@ -189,7 +187,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 }
 
 const created = triggerProbe("deployment.created", "is created", { createsAgentWebhook: true });
-const updated = triggerProbe("deployment.updated", "is updated", { isFollowed: true });
+const updated = triggerProbe("deployment.updated", "is updated", { invokesAgent: true });
 const healthChanged = triggerProbe("deployment.health_changed", "changes its health", { readsHealth: true });
 /** Runs after `created`: some targets can remove only the deployment that `created` has made. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
@@ -224,8 +222,8 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
 }
 
 /**
- * Judges that the agent's health has the status that `deployment.health_changed` reports. Also holds if the health
- * changed to another status.
+ * Judges that the agent's health has the status that `deployment.health_changed` reports. Another status passes if the
+ * health did change, because it may have changed twice.
  */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);

@@ -40,7 +40,10 @@ function invokedAgent({ request }: Exchange): string | null {
 
 const toleranceMs = 60_000;
 
-/** Judges that `created` is close to the `Date` of the invokes' responses. One of the two may ignore the test clock. */
+/**
+ * Judges that `created` is close to the `Date` of the invokes' responses. The tolerance covers the offset of the test
+ * clock, because `created` or `Date` may ignore that clock.
+ */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = deliveriesOfAgent(evidence).flatMap((delivery) => {

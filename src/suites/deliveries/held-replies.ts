@@ -10,8 +10,9 @@ import type { TimeSpan } from "./retry-schedule.ts";
 // sends nothing else.
 
 /**
- * Sends the withheld reply `ms` after the first delivery arrived, by the target's clock. Before, waits until the sender
- * has given up the deliveries in `unanswered`. Returns how long the delivery waited; `null` if none arrived.
+ * Sends the withheld reply `ms` after the first delivery arrived, by the target's clock. Sends it later if the sender
+ * has not yet given up the deliveries in `unanswered`. Returns how long the reply was withheld; `null` if no delivery
+ * arrived.
  *
  * @param moves collects the advances of the test clock
  */
@@ -34,7 +35,7 @@ export async function replyAfter(
   const clockMs = time.maxClockOffsetMs();
   address.release();
   await advancing;
-  // Gives the reply time to reach the sender before the test clock advances again.
+  // No delivery is due. The wait lets the reply reach the sender before the test clock advances again.
   await awaitUnexpected(time);
   const reply = address.deliveries()[0]?.reply;
   const repliedMs = reply?.kind === "answered" ? reply.endMs : time.now();
@@ -42,8 +43,8 @@ export async function replyAfter(
 }
 
 /**
- * Like {@link replyAfter}, but adds the event loop's longest delay, because the arrival may have been recorded that
- * much too late.
+ * Like {@link replyAfter}, but adds the event loop's longest delay to the result. A delivery may have arrived that long
+ * before it was recorded.
  */
 export async function replyInTime(
   ms: number,
@@ -61,14 +62,14 @@ export async function replyInTime(
 
 const delayResolutionMs = 10;
 /**
- * Maximum real time to wait for an advance before the withheld reply is sent. Some targets end an advance only when all
- * deliveries have replies.
+ * Real time after which the withheld reply is sent even if the test clock is still advancing. Some targets end an
+ * advance only when all deliveries have replies.
  */
 const blockedAdvanceMs = 500;
 
 /**
- * Waits in real time until the sender's timeout has closed these unanswered deliveries. Some senders deliver nothing
- * else before.
+ * Waits in real time until the sender has closed its unanswered deliveries by timeout. Until then, some senders send no
+ * other delivery.
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;

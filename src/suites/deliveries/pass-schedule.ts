@@ -34,7 +34,7 @@ export interface CompletedRetries {
   readonly listed: Exchange | null;
   /** Response to `GET` of the failing webhook. `null` if its id is unknown. */
   readonly shown: Exchange | null;
-  /** An invoke after the schedule, and how many of its deliveries came to the failing webhook (`came`). */
+  /** An invoke after the end of the schedule. `came` is the number of its deliveries to the failing webhook. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -79,7 +79,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // By now, the attempt is overdue in every reading of the schedule except the shortest.
+    // By now, every reading of the schedule expects at least `index + 1` attempts.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -100,8 +100,8 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
 }
 
 /**
- * Waits in real time until an address has `count` deliveries. Counts steps instead of time: if a busy machine lengthens
- * a step, the sender may have stood still as well.
+ * Waits in real time until an address has `count` deliveries. Counts steps instead of elapsed time, because a busy
+ * machine slows the steps and the sender alike.
  */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
@@ -113,7 +113,7 @@ const arrivalStepMs = 20;
 
 /**
  * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. A sender that polls its
- * queue is late.
+ * queue may still send it.
  */
 function overdueMs(time: RunClock): number {
   if (time.settleMs === 0) return deliveryTimeoutMs(time);
@@ -131,7 +131,7 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
 
 /**
  * Whether the sender times its retries by the real clock. If the retries so far do not show it, waits in real time for
- * the next one. Does not wait if the target file promises that agents follow the test clock.
+ * the next retry. False without a wait if the target file promises that agents follow the test clock.
  */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -154,8 +154,8 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
 }
 
 /**
- * Minimum advance before a retry that proves that the sender follows the test clock. Longer than the delay of the
- * immediate retry.
+ * A retry after this advance proves that the sender follows the test clock, if less real time has passed. The immediate
+ * retry comes earlier and proves nothing.
  */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
@@ -187,24 +187,24 @@ function observedOrder(
 }
 
 /**
- * Extra advance at the end of the schedule, in ms. Some targets' clocks stand still in real time, and so are behind by
- * the probe's duration.
+ * Extra advance at the end of the schedule, in ms. Some test clocks stand still in real time, so they lag behind by the
+ * duration of the probe.
  */
 const endMarginMs = 60_000;
 /**
- * Distance between a stop of the clock and the time span allowed for an attempt. Without it, real time could move a
- * stop into the span.
+ * Before and after the time span allowed for an attempt, the test clock stops at this distance from the span. Some test
+ * clocks move in real time, and could enter the span from a closer stop.
  */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
 /**
- * Real time to wait for an attempt that is due, as a multiple of `settleMs`: the time until effects of an advance have
- * arrived.
+ * Real time to wait for an attempt that is due, as a multiple of `settleMs`. An advance normally takes effect within
+ * `settleMs`.
  */
 const dueSettles = 4;
 /**
- * Real time to wait after an advance to a time at which no attempt is due. A multiple of the longest real delay of an
- * earlier attempt.
+ * While no attempt is due, waits in real time for this multiple of the longest queue time so far. Queue time is the
+ * real time by which an attempt came late.
  */
 const queueTimeFactor = 3;
 

@@ -41,7 +41,10 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /** Whether the webhooks may also get events of failing streams, because the run streams from the same agent. */
+  /**
+   * Whether the events of failing streams may reach a webhook of the run. True if an agent that fails in streams has a
+   * webhook.
+   */
   readonly hearsStreams: boolean;
 }
 
@@ -105,6 +108,7 @@ export const failingWithWebhooks = probe(
     requests: 5,
     executions: 2,
     stage: "exclusive",
+    // If `failingBatchSubmitted` ran later, its batch would cause events for the webhooks of this probe.
     after: [failingBatchSubmitted],
     creates: { webhooks: 3 },
   },
@@ -125,6 +129,7 @@ export const timingOutWithWebhooks = probe(
     executions: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
     stage: "exclusive",
+    // If `streamsTimedOut` ran later, its streams would cause events for the webhooks of this probe.
     after: [streamsTimedOut],
     creates: { webhooks: 2 },
   },

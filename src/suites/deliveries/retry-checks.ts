@@ -119,8 +119,8 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * Judges that no attempt follows the first 2xx. A single one is tolerated: an advance of the test clock may end the
- * sender's timeout.
+ * Judges that no attempt follows the first 2xx. Tolerates one more attempt: an advance of the test clock may make the
+ * sender time out before it reads the 2xx.
  */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
@@ -167,7 +167,10 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/** Judges that the target does not send every accepted event again. A single repetition may be a late duplicate. */
+/**
+ * Judges that no webhook gets all its accepted events again. A single repetition is no breach, because it may be a late
+ * duplicate.
+ */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)

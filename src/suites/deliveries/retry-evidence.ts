@@ -44,7 +44,7 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 
 /**
  * Returns the span in which the sender made an attempt, in milliseconds of the target's clock. The exact time is
- * unknown: real time may or may not count, and withheld replies may have blocked the sender.
+ * unknown: that clock may stand still in real time, and withheld replies may have delayed the attempt.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
@@ -121,8 +121,8 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 const duplicateWithinMs = 2000;
 
 /**
- * Minimum number of attempts that show that the sender duplicates each one. Fewer may be a first attempt and its
- * immediate retry.
+ * Minimum number of attempts from which to conclude that the sender makes each one twice. Of fewer attempts, the second
+ * may be the immediate retry.
  */
 const minDuplicated = 4;
 
@@ -145,7 +145,10 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** Whether the target marks a delivery or its webhook as failed. `unknown` if no response has a field for a state. */
+/**
+ * Whether the target marks a delivery or its webhook as failed. `unknown` if no response shows a state that the harness
+ * understands.
+ */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }

@@ -87,7 +87,10 @@ export interface FailingReceivers {
    * arrived.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** The retry schedule by the test clock. `null` without a test clock, or if the sender retries in real time. */
+  /**
+   * The retries that came while the test clock advanced past the whole schedule. `null` without a test clock, or if the
+   * sender retries in real time.
+   */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }

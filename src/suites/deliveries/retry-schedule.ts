@@ -35,21 +35,20 @@ export interface ScheduleMatch {
   readonly shape: ScheduleShape;
   readonly fitting: number;
   /**
-   * `stopped`: the next attempt is overdue. `off`: an attempt came at another time. `goes on`: more attempts came than
-   * the schedule has.
+   * How the attempts fit the schedule. `under way`: more attempts are due later. `stopped`: the next attempt is
+   * overdue. `off`: an attempt came at another time. `goes on`: more attempts came than the schedule has.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /**
-   * When the schedule expects the first attempt that came at another time or is missing. `null` if all attempts fit.
-   */
+  /** Time span allowed for the first attempt that is missing or came at another time. `null` if all attempts fit. */
   readonly expected: TimeSpan | null;
 }
 
 /** Minimum tolerance for a late attempt. A sender may poll its queue, and an attempt may take up to the timeout. */
-const maxLateMs = 10_000;
+const minAllowedLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
-export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
+export const allowedLateMs = (delayMs: number): number =>
+  Math.max(minAllowedLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
 /**
  * Longest pause between two attempts in any reading, with tolerance. After a longer pause, the sender makes no further
@@ -130,8 +129,8 @@ function compareFrom(reading: ScheduleReading, position: MatchPosition): Schedul
         step: step + 1,
       }),
     );
-  // While no receiver listened, a due attempt may have been missed. The next delay may then count from any time in the
-  // expected span.
+  // An attempt may have come while no receiver listened. The next delay then counts from some time in the span expected
+  // for that attempt.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

@@ -29,8 +29,6 @@ import {
 import { eventsOfType } from "./events.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 
-// The probes of this file run before other probes create webhooks, which would also get these probes' events.
-
 const since = "1.2";
 interface FailedBatch {
   readonly submitted: Exchange;
@@ -84,7 +82,10 @@ function judgeBatchReported(failed: FailedBatch | null): Finding<never> {
     : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
 }
 
-/** Streams of an agent that times out, one for each slot of a key. Also has the deliveries and the later invokes. */
+/**
+ * Streams that ran into their agent's timeout, one for each concurrency slot of a key. `byName` and `byWildcard` are
+ * the deliveries to the two webhooks.
+ */
 interface TimedOutStreams extends InvokeAfterEnds {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
@@ -102,7 +103,7 @@ export const streamsTimedOut = probe(
     waits: { mode: "reserved", seconds: 0 },
     keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
     stage: "exclusive",
-    // Runs after `invokesTimedOut`: otherwise this probe's webhooks would get the events of its invokes.
+    // If `invokesTimedOut` ran later, its invokes would cause events for the webhooks of this probe.
     after: [invokesTimedOut],
     creates: { webhooks: 2 },
     createsFew: {},
@@ -201,7 +202,7 @@ export const unusualEndChecks: readonly Check[] = [
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];
 
-/** Check of the slots of streams that time out. The suite `limits` includes it. */
+/** Checks LIM-17 (a request gives back its concurrency slot when it ends) on streams that time out. */
 export const timedOutSlotsCheck = check("LIM-17", streamsTimedOut, judgeSlots, {
   as: "streams that time out",
   since,

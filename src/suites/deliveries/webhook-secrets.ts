@@ -70,8 +70,8 @@ function isSignedBySecond(delivery: Delivery): boolean {
 }
 
 /**
- * Minimum number of executions that proves a breach. With a single one, a target that merges the webhooks may have
- * repeated a delivery.
+ * Minimum number of executions that proves a breach. After only one, a target that merges the two webhooks may have
+ * sent its one delivery twice.
  */
 const minExecutions = 2;
 

@@ -53,7 +53,10 @@ const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } 
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/** Whether a check of error bodies judges a response. SVC-1 judges bodies that are not JSON, but not absent ones. */
+/**
+ * Whether a check of error bodies judges a response. SVC-1 judges a body that is not JSON. A missing body is judged
+ * here.
+ */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
@@ -63,7 +66,7 @@ interface ErrorCheckOptions<R extends string> {
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Returns the reading of the clause that all errors follow together. */
+  /** Judges all errors together. The finding names the reading of the clause that they all follow. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
@@ -194,7 +197,10 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** Tolerance of `reset_at`: 2 seconds for clocks, and 1 because a time may be rounded. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** Maximum time from `reset_at` to the end of `retry_after`. If it is longer, `retry_after` cannot be in seconds. */
+/**
+ * The wait of `retry_after` seconds may end at most this long after `reset_at`. If it ends later, `retry_after` is not
+ * in seconds.
+ */
 const maxPastResetSeconds = 60;
 
 /**

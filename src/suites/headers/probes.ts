@@ -22,7 +22,10 @@ export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
 
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
-  /** Times of requests without a key of the target file, in milliseconds since the start of the run. */
+  /**
+   * Times of requests without a key, or with a key that is not in the target file. In milliseconds since the start of
+   * the run.
+   */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
   /**
@@ -140,8 +143,8 @@ export const concurrentRounds = probe(
 );
 
 /**
- * Lengths of rolling windows, with the tolerance `blurSeconds`: a limiter may count in slices of time, and then gives
- * back all requests of a slice at once.
+ * Lengths of rolling windows. A limiter may count in slices of up to `blurSeconds`, so that all requests of a slice
+ * leave the window at once.
  */
 const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
@@ -175,7 +178,7 @@ export interface RoundFall {
 
 /**
  * Returns how far `Remaining` fell during a round of concurrent invokes. `null` if the target refused an invoke, or if
- * a response does not report `Remaining` of the same window.
+ * the `Remaining` of some responses cannot be compared.
  */
 export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
@@ -189,11 +192,12 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
 }
 
 /**
- * Whether `Remaining` is impossible in every order of the concurrent invokes, even if earlier requests were given back.
+ * Whether no order of the concurrent invokes explains the values of `Remaining`, even if earlier requests have left a
+ * rolling window.
  */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Like {@link isImpossibleFall}, but assumes that no rolling window has given back requests. */
+/** Like {@link isImpossibleFall}, but assumes that no earlier request has left a rolling window. */
 export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isUnexplainedFall(round, 0);
 

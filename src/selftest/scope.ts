@@ -5,13 +5,13 @@ import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
 /**
- * How much a trial of a patch (a fault or a variant) runs.
+ * How much a trial of a patch (a fault or a variant) runs. Patches of limits are those that `affectsLimits` accepts.
  *
- * - `own`: like `short`, but only the suites of the clauses that the patch breaks. If these do not detect the patch,
- * all suites run.
- * - `short`: probes that exhaust limits run only for patches of limits, and only with the free and enterprise tiers.
- * The hourly limits of these are hundreds of requests, not thousands.
- * - `full`: probes that exhaust limits run for every patch. For patches of limits they use every tier.
+ * - `own`: like `short`, but only the suites of the clauses that the patch breaks. If these suites miss the patch, all
+ * suites run.
+ * - `short`: keys of the free and enterprise tiers only, with limits of hundreds of requests an hour. Probes that run
+ * once per tier run only for patches of limits.
+ * - `full`: all probes run. Patches of limits get the keys of every tier.
  */
 export type TrialExtent = "own" | "short" | "full";
 
@@ -51,7 +51,7 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** Returns the scope with only the checks of the given clauses. */
+/** Narrows a scope to the checks of the given clauses. */
 export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers }: TrialScope): TrialScope => ({
   suites: filterChecks(all, ({ clause }) => clauses.includes(clause)),
   tiers,

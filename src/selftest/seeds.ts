@@ -11,17 +11,14 @@ export interface SeedTrial {
   readonly variants: readonly string[];
   /** The findings that are wrong, because all the variants are legal. */
   readonly complaints: readonly string[];
-  /**
-   * The smallest set of variants found that causes a false finding of the same clauses; empty if there is no false
-   * finding.
-   */
+  /** The smallest set of variants found that still causes complaints; empty if there are no complaints. */
   readonly fewest: readonly string[];
 }
 
 const minVariants = 10;
 const maxVariants = 20;
 
-/** Pairs of variants that are legal each, but illegal together. */
+/** Pairs of variants. Each variant is legal alone, but the two together are illegal. */
 export const incompatibleVariants: readonly { readonly names: readonly [string, string]; readonly reason: string }[] = [
   {
     names: ["unknown-agent-before-key", "body-before-agent"],
@@ -47,10 +44,7 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/**
- * Draws 10 to 20 variants at random, by a seed. Leaves out variants that replace the same function of `Behaviour`, and
- * incompatible ones.
- */
+/** Draws 10 to 20 variants by a seed. No two of them are incompatible, or replace the same function of `Behaviour`. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -80,8 +74,8 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
 ];
 
 /**
- * Tries the server of each seed, several at once. If a server has false findings, looks for the fewest variants that
- * cause them.
+ * For each seed, tries a server with the variants drawn by that seed. If there are false findings, looks for the fewest
+ * variants that cause them.
  */
 export async function trySeeds(
   seeds: readonly number[],
@@ -114,8 +108,8 @@ export async function trySeeds(
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
 /**
- * Finds a small set of patches that still causes the false findings, by removing halves, then quarters, and so on. Each
- * try judges only the red clauses. If these are not red when judged alone, keeps all patches.
+ * Returns a small set of patches that still causes the false findings. Removes halves, then quarters, and so on. Each
+ * try judges only the clauses in `red`. Returns all patches if that alone does not reproduce the findings.
  */
 async function reduceToCause(
   patches: readonly Patch[],

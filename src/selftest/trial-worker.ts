@@ -26,7 +26,8 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   };
   let trial = await tryIn(extent);
   const isDetected = (): boolean => patch.breaks.every((clause) => trial.red.includes(clause));
-  // The suites of its own clauses may miss the fault. Then tries all suites on small tiers, and at last on all tiers.
+  // The suites of the broken clauses may not detect the fault. In that case, tries all suites: first with the small
+  // tiers, then with all tiers.
   if (extent === "own" && !isDetected()) trial = await tryIn("short");
   if (extent === "short" && affectsLimits(patch) && !isDetected()) trial = await tryIn("full");
   port?.postMessage(trial);

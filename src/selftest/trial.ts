@@ -16,9 +16,9 @@ export interface PatchTrial {
   readonly kind: Patch["kind"];
   readonly section: string;
   readonly summary: string;
-  /** Clauses that the patch declares to break. */
+  /** Clauses that the patch is declared to break. */
   readonly breaks: readonly string[];
-  /** Clauses that the patch may break as well, in some runs. */
+  /** Clauses that the patch breaks in some runs only. */
   readonly mayBreak: readonly string[];
   /** Clauses that turned red: they were reported as failed, as a warning or as a note. */
   readonly red: readonly string[];
@@ -27,11 +27,11 @@ export interface PatchTrial {
   /** Checks that were skipped, with their reasons. */
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** The readings of clauses that the server's behaviour matched, as `CLAUSE=reading`. */
+  /** For clauses that allow several behaviours (readings), the one that the server showed, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** Texts of the red checks. They help to correct the fault or the check. */
+  /** Texts of the findings that turned checks red. */
   readonly said: readonly string[];
-  /** The costs of the run that are too high, in requests or in agent executions: a sentence for each. */
+  /** A sentence for each cost of the run (requests, agent executions) that exceeds its maximum. */
   readonly excess: readonly string[];
 }
 
@@ -45,15 +45,17 @@ const maxCosts = {
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
 /**
- * Faults that may cost more agent executions. `invoke-not-limited`: only invokes show that they are not limited.
- * `limit-answers-503`: refusals with 503 count as executions. `no-concurrency-limit`: on a busy machine, the probes
- * hold all slots several times.
+ * Faults for which a run may cost `maxCostlyExecutions` agent executions.
+ *
+ * - `invoke-not-limited`: only invokes show that they are not limited.
+ * - `limit-answers-503`: refusals with 503 count as executions.
+ * - `no-concurrency-limit`: on a busy machine, the probes hold all slots several times.
  */
 const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
 const maxCostlyExecutions = 850;
 
 /**
- * Describes the costs that exceed the maximum. The maximum of a variant is higher, because a legal burst can double the
+ * Describes the costs of a run that exceed the maximum. Variants have no maximum, because a legal burst can double the
  * admitted requests.
  */
 export function excessOf(
@@ -74,10 +76,10 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // With `announces`, the run looks for other clients of its keys, as with a real target. A fault of limits must not
-    // look like such a client.
+    // With `announces`, the run looks for other clients of its keys, as it does with a real target. So each trial tests
+    // that the run does not mistake a faulty limit for another client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // The tiers with small limits have a maximum cost. It holds only if the server's limits are right.
+    // A patch of limits gets the maximum for all tiers, because wrong limits can admit more requests.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
@@ -176,13 +178,13 @@ export function complaintsOf(trial: PatchTrial): string[] {
 }
 
 /**
- * Returns the skipped checks of `must` clauses. Legal servers that behave like the variant would get no verdict on
- * these clauses.
+ * Returns the skipped checks of `must` clauses. A variant must cause none, because legal servers like the variant would
+ * get no verdict.
  */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Messages that name skip reasons by their internal names, because the selftest has no flags to mention. */
+/** Messages that give skip reasons by their internal names, without command-line flags. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

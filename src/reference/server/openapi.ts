@@ -1,9 +1,6 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
 import { rateHeaderOf, rateValues } from "../../spec/headers.ts";
 
-// Schemas of requests validate the requests. Schemas of responses are only published. Serializing by them would drop
-// fields that a variant or fault adds.
-
 export const jsonMediaType = "application/json";
 
 export const stringSchema = { type: "string" } as const;
@@ -13,7 +10,7 @@ export const timeSchema = { type: "string", format: "date-time" } as const;
 export const secondsSchema = { ...numberSchema, description: "Seconds." } as const;
 export const nullableStringSchema = { type: ["string", "null"] } as const;
 
-/** Makes the schema of an object. All its properties are required, unless others are listed. */
+/** Makes the schema of an object. `required` names the properties that must be present. Default: all. */
 export function objectSchema(properties: object, required: readonly string[] = Object.keys(properties)) {
   return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
 }
@@ -59,8 +56,8 @@ const rateLimitHeaders = Object.fromEntries(
 );
 
 /**
- * Makes the schemas of an endpoint's responses: the successful one with `status`, the given errors, and the errors
- * about keys.
+ * Makes the schemas of an endpoint's responses, by status: the success, the given errors, and 401, 403 and 406. These
+ * schemas are only published. Serializing by them would drop fields that a variant or fault adds.
  */
 export function responseSchemas(
   description: string,

@@ -28,7 +28,7 @@ export interface ServerState {
   readonly operations: Map<string, AsyncOperation>;
   /** Token that requests to the test control need; `null` if they need none. */
   readonly controlToken: string | null;
-  /** Host names, in lower case, under which the test control is on. On loopback it is on without being named. */
+  /** Host names, in lower case, under which the test control is on. Loopback need not be listed. */
   readonly controlHosts: readonly string[];
   /** The plan that makes requests fail, set by a call of the test control. */
   readonly trouble: Trouble;
@@ -48,13 +48,13 @@ export interface ServerState {
   nextRequestNumber(): number;
 }
 
-/** The parts from which `serverState` makes the state of a server. */
+/** The input from which `serverState` makes the state of a server. */
 export interface ServerSetup extends Pick<
   ServerState,
   "clock" | "behaviour" | "ring" | "outbox" | "controlToken" | "controlHosts"
 > {
   readonly tiers: TierTable;
-  /** Store for the alerts. */
+  /** Store for usage alerts. */
   readonly records: RecordStore;
   /** IP addresses and CIDRs of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
@@ -75,8 +75,8 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // Creates the account at the first request of its key. `tokensUsedBefore` belongs to the month in which the server
-    // started.
+    // The account exists from the first request of its key. `tokensUsedBefore` were used in the month of `startedMs`,
+    // the start of the server.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
   const unauthenticated: AccountLimits = { maxConcurrent: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
@@ -142,7 +142,7 @@ export function addTurn({ conversations }: ServerState, name: string, query: str
   return { turn, previousQuery: before?.query ?? null };
 }
 
-/** Counts the requests that count against a limit, but that `GET /usage` leaves out, by account and hour. */
+/** Counts the requests that use up a limit but that `GET /usage` leaves out, for each account in the current hour. */
 function usageOmissions() {
   const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
   const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();

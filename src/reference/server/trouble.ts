@@ -44,12 +44,12 @@ export function createTrouble(): Trouble {
   };
 }
 
-/** Maximum number of requests for which trouble can be planned. */
+/** Maximum number of requests that a plan can make fail or wait. */
 const maxTroubledRequests = 1000;
 /** Maximum number of seconds, for `retry_after` and for delays. */
 const maxSeconds = 300;
 
-/** Reads the body of a request that plans trouble. Returns an error if a field is wrong. */
+/** Reads the body of a request that plans failures or delays. Returns an error if a field is wrong. */
 export function readTrouble(body: unknown): PlannedTrouble | ApiError {
   const { requests, kind = "error", seconds = 1, agent_id: agentId = null } = fieldsOf(body);
   const known = troubleKinds.find((each) => each === kind);
@@ -70,8 +70,8 @@ interface ShownWindow {
 }
 
 /**
- * Makes the error of a planned failure. A planned 429 says that there are too many concurrent requests, so the headers
- * still describe the request limit.
+ * Makes the error of a planned failure. For `limit`, this is a 429 for too many concurrent requests, and its headers
+ * show the given window.
  */
 export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
   const message = "This failure was asked for by a test control.";

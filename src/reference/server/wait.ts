@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** Tells that the client has disconnected. */
+/** Signals that the client has disconnected. */
 export interface DisconnectSignal {
   isDisconnected(): boolean;
   disconnect(): void;

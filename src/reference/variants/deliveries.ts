@@ -8,10 +8,7 @@ const eventBody = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
-/**
- * Replaces the delays of retries. A delay counts from the previous attempt, or every delay counts from the first
- * attempt.
- */
+/** Replaces the delays of retries. `from`: whether each delay counts from the previous or from the first attempt. */
 const replaceRetryDelays =
   (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({

@@ -142,7 +142,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Returns an IP address and, if it is an IPv6 address that embeds an IPv4 address, that one as well. */
+/** Returns an IP address in a list. If it is an IPv6 address that embeds an IPv4 address, adds the IPv4 address. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];

@@ -183,7 +183,7 @@ export function deliveryId({ number }: Delivery): string {
   return `dlv_${String(number).padStart(6, "0")}`;
 }
 
-/** Returns the public record of a delivery. A message that is not an event has no record. */
+/** Returns a list with the public record of a delivery. The list is empty if the message is not an event. */
 export function deliveryRecordsOf(behaviour: DeliveryBehaviour, delivery: Delivery): readonly DeliveryRecord[] {
   const { to, message, state, attempts, nextAttemptMs, createdMs } = delivery;
   if (to.webhookId === null || message.kind !== "event") return [];

@@ -51,8 +51,8 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   const database = new Database(file);
   // Only the owner may read the file, because it contains secrets of webhooks.
   chmodSync(file, 0o600);
-  // The lock makes sure that only one server uses a folder. A killed server leaves no lock. It loses no writes either,
-  // because the operating system already has them.
+  // The lock makes sure that only one server uses a folder. A killed server leaves no lock. Its finished writes are
+  // kept, because the operating system already has them.
   database.exec(
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
   );
@@ -191,7 +191,7 @@ function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
   };
 }
 
-// The casts are safe, because this server wrote the file, and has checked its version.
+// The casts of parsed JSON below are safe, because this server wrote the file, and has checked its version.
 
 function webhookOf({ webhook: text, tally }: Row): StoredWebhook {
   const { isActive, ...webhook } = JSON.parse(String(text)) as StoredWebhook["webhook"] & { isActive: boolean };

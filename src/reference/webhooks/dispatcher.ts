@@ -124,7 +124,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 export interface DeliveryQueues {
   /** Adds a job, which starts soon if its queue has room, or else later. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when every job for which its queue has room has started. */
+  /** Resolves when no job is about to start. Jobs that wait because their queue is full do not count. */
   allStarted(): Promise<void>;
   /** Drops the jobs that have not started. */
   close(): void;
@@ -184,8 +184,8 @@ export type WaitBudget = "usual" | "little";
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Length of a slice of a wait budget, which is counted in slices of real time. A stall of this process costs only one
- * slice: responses that arrived meanwhile are read before the next slice begins.
+ * Length of the timers that make up a wait budget. While this process stalls, only one timer expires. Responses that
+ * arrived meanwhile are read before the next timer begins.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };

@@ -15,7 +15,7 @@ export interface NewWebhook {
   readonly agentId: string | null;
   /** Secret that signs the deliveries; `null` to leave them unsigned. */
   readonly secret: string | null;
-  /** Headers that each delivery to the webhook has in addition. */
+  /** Additional headers of each delivery to the webhook. */
   readonly headers: Readonly<Record<string, string>>;
   /** The key that owns the webhook, or `fileOwner`. */
   readonly owner: string;
@@ -107,7 +107,7 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** When the next attempt is due; `null` if there is none. Does not change while that attempt is under way. */
+  /** When the next attempt is due; `null` if there is none. Keeps its value while the attempt is under way. */
   readonly nextAttemptMs: number | null;
 }
 

@@ -18,7 +18,7 @@ export interface RegisteredWebhook {
   readonly webhook: Webhook;
   isActive: boolean;
   totals: DeliveryTotals;
-  /** Numbers of the kept deliveries, in order of creation. */
+  /** Numbers of the deliveries that the server still keeps, in order of creation. */
   deliveries: number[];
   /** Number of deliveries that are not delivered or failed yet. */
   pendingCount: number;

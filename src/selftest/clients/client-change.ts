@@ -11,7 +11,7 @@ export interface ClientChange {
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 
-/** Makes a client that sends a wrong request. Every run shows the mistake, even without trouble on the server. */
+/** Makes a client that sends a wrong request. Every run shows the mistake, even if the server injects no errors. */
 export const wrongRequest = (name: string, breaks: ClauseId, before: string, after: string): ClientChange => ({
   name,
   breaks,

@@ -20,7 +20,7 @@ export interface LoadFaultPlan {
   readonly tier: TierName;
   /** Names of the clauses that the load must find broken, or of other requirements such as `load/slow-refusals`. */
   readonly finds: readonly string[];
-  /** Clauses that the load may find broken in addition. */
+  /** Clauses that some loads find broken, besides those in `finds`. */
   readonly mayFind?: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export const exclusiveScenarios: ReadonlySet<string> = new Set([
   "soak",
 ]);
 
-/** Starts a server for load with these faults or variants. */
+/** Prepares a load environment whose server has the given faults or variants. */
 export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
@@ -76,7 +76,7 @@ export interface LoadFaultTrial {
   readonly mayFind: readonly string[];
 }
 
-/** A clause that a load found broken, or another requirement such as `load/slow-refusals`. */
+/** A breach that a load found. `claim` is a clause, or another requirement such as `load/slow-refusals`. */
 interface BrokenClaim {
   readonly claim: string;
   readonly expected: string;
@@ -107,13 +107,18 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Returns the loads of these trials without a fault, each load only once. Such loads must find nothing. */
+/**
+ * Returns the loads of the trials, but against a server without a fault, and each load only once. These loads must find
+ * nothing.
+ */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Lists one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario. */
+/**
+ * Lists a load without a fault for each scenario and engine. Successive rounds go through the tiers of each scenario.
+ */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -135,7 +140,7 @@ export async function installedEngines(): Promise<EngineName[]> {
   }
 }
 
-/** Maximum number of loads that run at the same time. They are loads of scenarios that mostly wait. */
+/** Maximum number of loads that run at the same time. Loads that keep a processor core busy run alone. */
 const maxConcurrentTrials = 4;
 
 /**
@@ -168,8 +173,8 @@ export async function runLoadFaults(
 const maxLoads = 6;
 
 /**
- * Runs a trial, and repeats it up to 6 times while it has no finding: the result may be invalid, or the fault may show
- * only sometimes.
+ * Runs a trial, at most `maxLoads` times. Repeats a trial without findings that was invalid or missed its fault,
+ * because a fault may show only sometimes.
  */
 async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {

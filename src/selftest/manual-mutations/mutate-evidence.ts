@@ -8,8 +8,8 @@ import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, 
 import { replaceEvidence } from "../mutants/replace-evidence.ts";
 
 /**
- * Changes recorded evidence as if the server behaved differently in one respect. Each function returns its argument
- * unchanged if it is not affected.
+ * Changes recorded evidence, as if the server behaved differently in one respect. The functions return unaffected
+ * exchanges and deliveries unchanged.
  */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;

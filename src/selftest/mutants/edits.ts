@@ -50,8 +50,8 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 export type JsonPath = readonly (string | number)[];
 
 /**
- * Returns the paths of all values that a path of src/spec/fields.ts selects. In `path`, `[]` stands for each item of an
- * array, `*` for each value of a map.
+ * Returns the path of each value that `path` selects, in the notation of src/spec/fields.ts. `[]` stands for each array
+ * item, and `*` for each value of a map.
  */
 export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];

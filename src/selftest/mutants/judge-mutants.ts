@@ -30,8 +30,8 @@ export interface MutantTrial {
   /** For an illegal mutant: clauses that turned red although they do not forbid its change. */
   readonly alsoRed: readonly string[];
   /**
-   * Whether all checks that read the changed evidence judged the mutant. Otherwise, only checks of the clauses that
-   * forbid the change did.
+   * `true`: all checks that read the changed evidence judged the mutant. `false`: judging could stop after the checks
+   * of the clauses that forbid the change.
    */
   readonly isWhole: boolean;
 }
@@ -69,8 +69,8 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
 }
 
 /**
- * Judges a mutant by the checks that read the changed evidence. Unless `isWhole`, judges first by the checks of the
- * clauses that forbid the change. If one of them turns red, runs no other.
+ * Judges a mutant by the checks that read the changed evidence. Begins with the checks of the clauses that forbid the
+ * change. If one of these turns red, runs the other checks only with `isWhole`.
  */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());

@@ -16,7 +16,7 @@ import {
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value in the evidence that a table of fields describes, and a function that replaces the value. */
+/** A JSON value in the evidence. Has the tables that describe its fields, and a function that replaces the value. */
 export interface MutableMessage {
   /** Name of the message's kind in reports. */
   readonly place: string;
@@ -93,7 +93,7 @@ function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** Returns the data of a stream's events. Of several events with the same name, takes only the first and the last. */
+/** Returns the data of a stream's events. Takes only the first and the last event of each name. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {
@@ -140,7 +140,10 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Names a delivery in reports. First attempts have a name of their own, because a sender may begin with a ping. */
+/**
+ * Names the kind of a delivery in reports. First attempts have their own names, because a new webhook may get a ping
+ * before its first event.
+ */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

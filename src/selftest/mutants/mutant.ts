@@ -16,7 +16,9 @@ export interface CleanRun {
   readonly paths: ConfiguredPaths;
 }
 
-/** New exchanges and deliveries, by the ids of those that they replace. `null` removes a delivery. */
+/**
+ * Replaces parts of the evidence. Maps the id of an exchange or delivery to its new version. `null` removes a delivery.
+ */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;

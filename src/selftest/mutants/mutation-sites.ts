@@ -71,7 +71,10 @@ const idsWhileAdvanced = memoizeByObject(
     ),
 );
 
-/** Describes how a response differs in kind from other responses of its endpoint and status; `null` if it does not. */
+/**
+ * Describes what sets a response apart from others with the same endpoint and status, such as a missing key; `null` if
+ * nothing does.
+ */
 function traitOf(
   { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,
@@ -98,7 +101,8 @@ const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
   key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
 /**
- * Describes the form of a request: the query parameters, the names of the body's fields, and the names in `parameters`.
+ * Describes the form of a request: its query parameters, and the names of the fields in the body and in the body's
+ * `parameters`.
  */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;

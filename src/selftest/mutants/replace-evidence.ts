@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** For each exchange, delivery and sample, by its id: the names of the probes whose evidence contains it. */
+/** Maps the id of an exchange, delivery or sample to the names of the probes whose evidence contains it. */
 export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
@@ -36,8 +36,8 @@ function idsIn(value: unknown): Iterable<string> {
 }
 
 /**
- * Maps the id of each part inside an object or array to the members that contain the part. Cached, because thousands of
- * mutants replace parts of the same run.
+ * Maps the id of an exchange, delivery or sample to the members of `holder` that contain it. Cached, because thousands
+ * of mutants change the same run.
  */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
@@ -91,7 +91,7 @@ function replaceIn(value: unknown, replacement: Replacement): unknown {
 interface PartChange {
   readonly name: string;
   readonly before: unknown;
-  /** The new content of the part; `null` removes the part. */
+  /** The new value of the member `name`; `null` removes an item of an array. */
   readonly after: unknown;
 }
 
@@ -115,7 +115,10 @@ function replacementOf(part: EvidencePart, { exchanges, deliveries }: Replacemen
   return other === undefined ? part : other;
 }
 
-/** Updates the rate-limit values of a sample when the exchange of the sample is replaced. */
+/**
+ * Takes the status and rate-limit values of a sample from the new exchange. Without a new exchange, returns the sample
+ * unchanged.
+ */
 function updateSample(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;

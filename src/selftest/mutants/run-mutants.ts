@@ -60,8 +60,8 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
 }
 
 /**
- * One of this many illegal mutants is judged by all checks. This shows how often a clause turns red that does not
- * forbid the change.
+ * Every n-th illegal mutant is judged by all checks. This measures side effects: red clauses that do not forbid the
+ * change.
  */
 const fullyJudgedInterval = 20;
 
@@ -69,8 +69,8 @@ const fullyJudgedInterval = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Each run gets an equal part of the remaining sample. A small run may need less, and the last and largest run gets
-    // the rest.
+    // Limits the run to an equal share of the mutants that are left to sample. If a run has fewer mutants, the next
+    // runs get more. The largest run is last.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -94,21 +94,18 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A correct server of the mutation tests: the reference server, possibly with variants. */
+/** A correct server whose evidence mutants change: the reference server, alone or with legal changes (variants). */
 export interface CleanServer {
   readonly name: string;
   /** Names of the variants that the reference server has. */
   readonly variants: readonly string[];
-  /**
-   * Whether to try a mutant. A server with variants tries only mutants that differ from those of the server without
-   * variants.
-   */
+  /** Whether to try a mutant on this server. `false` if the server without variants would give the same mutant. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
 /**
- * Whether a mutant changes an error's body or `X-RateLimit-Limit`. Only there does the server "form B" differ from the
- * plain server.
+ * Whether a mutant changes an error's body or `X-RateLimit-Limit`. For the server "form B", only these mutants differ
+ * from those of the plain server.
  */
 const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
@@ -116,7 +113,9 @@ const changesError = ({ place, subject }: Mutant): boolean =>
 const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** The correct servers whose evidence mutants change. The server with the most evidence comes last. */
+/**
+ * The correct servers. Mutants change the evidence of runs against them. The server with the most evidence comes last.
+ */
 export const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",

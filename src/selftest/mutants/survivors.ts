@@ -30,8 +30,8 @@ const unspecifiedStatus = "403 is no status of the document, which shows no body
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
 /**
- * Suffix of a place's name if the test clock was advanced during the request. Rows for the name without the suffix
- * apply as well.
+ * Ends a place's name if the test clock was advanced during the request. A row without this suffix matches places with
+ * and without it.
  */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
@@ -141,11 +141,13 @@ export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
-/** Returns why a mutant may have its result; `null` if no row of survivors.ts explains it. */
+/** Returns why the mutants of a group may survive; `null` if no row of survivors.ts matches the group. */
 export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
-/** Mutants that share result, operator, place and subject. */
+/**
+ * Mutants with the same result, kind of change (`operator`), kind of message (`place`) and changed part (`subject`).
+ */
 export interface MutantGroup {
   readonly fate: MutantStatus;
   readonly operator: string;
@@ -172,11 +174,11 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;
-  /** Rows of survivors.ts that no mutant needs. Only meaningful if all mutants were tried. */
+  /** Rows of survivors.ts that match no survivor, and so can be removed. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];
   /**
-   * How many illegal mutants all checks have judged, and how many of these turned a clause red that does not forbid
-   * their change.
+   * Counts for killed mutants that were judged by all checks. `alsoRed`: how many of them also turned red a clause that
+   * does not forbid their change.
    */
   readonly sideEffects: {
     readonly judged: number;

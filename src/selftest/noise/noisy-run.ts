@@ -15,17 +15,17 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export interface Noise extends NetworkNoise {
   readonly name: string;
   /**
-   * Maximum duration, in milliseconds, for which this process's event loop is blocked, ten times a second. A reference
-   * server in the same process is blocked as well.
+   * Maximum duration, in milliseconds, of each block of this process's event loop. A block begins every 100 ms. It also
+   * stops a reference server in the same process.
    */
   readonly maxLoopBlockMs: number;
-  /** For how many of each 100 ms a thread on each core computes, to keep the processor busy. */
+  /** How many milliseconds of every 100 one thread per core computes, to keep the processor busy. */
   readonly busyMs: number;
 }
 
 const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
-/** The disturbances, each on its own, the quickest run first. The last entry has all of them together. */
+/** The disturbances to test with. The quickest runs come first, and the last entry combines all disturbances. */
 export const noises: readonly Noise[] = [
   { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -38,7 +38,7 @@ export const noises: readonly Noise[] = [
 /** A correct server, as the target of a run. */
 export interface CorrectServer {
   readonly target: Target;
-  /** Advisory clauses that cause notes in the server's report. A note is no false alarm. */
+  /** Advisory clauses that may cause notes in the report about this server. Such notes are no false alarms. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
@@ -99,7 +99,7 @@ const hog = `
   setInterval(() => { for (const end = Date.now() + workerData.workMs; Date.now() < end;); }, workerData.everyMs);
 `;
 
-/** Starts one thread per core that is busy for `workMs` in every `everyMs`. */
+/** Starts one thread per core. Each thread is busy for `workMs` out of every `everyMs`. */
 export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
   const hogs = Array.from({ length: availableParallelism() }, () => {
     return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
@@ -123,10 +123,7 @@ export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => nu
 
 /** Disturbances that a simulated network adds between the harness and the server. */
 export interface NetworkNoise {
-  /**
-   * Maximum delay of a chunk of data, in milliseconds. Most delays are much shorter. The chunks of a connection keep
-   * their order.
-   */
+  /** Maximum random delay of a chunk of data, in milliseconds. The chunks of a connection keep their order. */
   readonly jitterMs: number;
   /** Probability, from 0 to 1, that the connection is reset at a chunk. */
   readonly resets: number;

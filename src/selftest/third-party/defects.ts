@@ -1,8 +1,8 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
 /**
- * Whether a run against a target with agents for all roles finds a defect. `found`: at least one of these clauses turns
- * red. `missed`: the reason why none does.
+ * Whether a run finds a defect. `found`: at least one of these clauses turns red. `missed`: why no clause turns red.
+ * The target must name an agent for each role.
  */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 

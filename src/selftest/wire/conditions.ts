@@ -25,14 +25,14 @@ interface NumberRule {
 /** The condition that a request must meet for the mutant to misbehave. */
 export interface Condition {
   readonly values: DimensionValues;
-  /** The property of requests that is not a dimension; `null` if the condition has none. */
+  /** An additional property that the request must have, such as a long body; `null` if the condition has none. */
   readonly extraProperty: ExtraProperty | null;
   readonly numberRule: NumberRule | null;
 }
 
 /**
- * Creates a test whether a request meets a condition. It counts requests for the number rule, so each run needs a new
- * one.
+ * Creates a function that says whether a request meets a condition. The function counts the requests, so each run needs
+ * a new function.
  */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
@@ -72,7 +72,7 @@ export function conditionClassOf({ values, extraProperty, numberRule }: Conditio
 
 const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
-/** Whether responses to requests with these values never have an `X-RateLimit-Remaining` above 0. */
+/** Whether no response to a request with these values has an `X-RateLimit-Remaining` above 0. */
 const hasNoRemaining = ({ state, key }: DimensionValues): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
@@ -104,8 +104,8 @@ const headerProperty = (
 ): ExtraProperty => property("a header's value", description, matches, { on });
 
 /**
- * Creates a property of unusual bodies: long ones, or ones that are not ASCII. Only requests with a query to agents
- * that answer soon have such bodies.
+ * Creates a property for unusual bodies, such as long ones. Only invokes and streams can have it, and not those of
+ * agents that get plain queries only.
  */
 const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty =>
   property("the length of the body", description, matches, {
@@ -154,7 +154,7 @@ export const extraProperties: readonly ExtraProperty[] = [
   headerProperty("no Accept-Encoding", ({ headerNames }) => !headerNames.includes("accept-encoding")),
 ];
 
-/** The number rules from which conditions are drawn. */
+/** Rules that select requests by their number, such as every third request. */
 export const numberRules: readonly NumberRule[] = [
   ...[2, 3, 4].map((wanted): NumberRule => ({
     description: `request number ${wanted}`,

@@ -27,7 +27,7 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/** For the first and the second use of a key, the endpoints that a run calls successfully with it. */
+/** The endpoints to which a run sends a key's first and second request, where these requests succeed. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
@@ -39,7 +39,7 @@ const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
 
-/** Whether the agent list has the page. With a limit of 50, the reference server's list has only one page. */
+/** Whether the page exists in the reference server's agent list. With a limit of 50, the list has only one page. */
 const hasPage = ({ page, limit }: DimensionValues): boolean =>
   limit !== "50" || (page !== "second" && page !== "third");
 
@@ -53,13 +53,13 @@ const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
   state !== "tokens spent" || endpoint === undefined || endpointsWithTokens.includes(endpoint);
 
 /**
- * Whether a run may send a valid body to an endpoint. It sends none to an endpoint that creates something while a limit
- * is used up.
+ * Whether a run may send this body to the endpoint. While a limit is used up, no valid body goes to an endpoint that
+ * creates something.
  */
 const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
   !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
 
-/** Whether runs call agents of this role only with a plain query and no other field. */
+/** Whether runs call an agent with this role only with a plain query and no other field. */
 export const takesPlainFieldsOnly = (agent: string): boolean =>
   exclusions.some(
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
@@ -101,7 +101,7 @@ const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credent
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
-/** Whether a request with these values never has an unrestricted key of a tier. */
+/** Whether requests with these values cannot have an unrestricted key of a tier. */
 export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
@@ -153,8 +153,8 @@ export function prescribedResponse(
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  // The document prescribes no response to a query of a wrong type, to a page past the end, or after the month's tokens
-  // are used up.
+  // In these cases, the document prescribes no response: a query of a wrong type, a page past the end, or no tokens
+  // left in the month.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
   if (isMalformed && isCreating(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");

@@ -4,7 +4,8 @@ import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
 /**
- * The properties of a request and its response that conditions test. Threads can get them, because they are plain data.
+ * The properties of a request and its response that conditions test. They are plain data, so that they can be sent to
+ * worker threads.
  */
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
@@ -20,7 +21,7 @@ export interface RequestTraits {
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
-  /** The second within the minute, from the `Date` header; `null` without that header. */
+  /** The seconds of the time in the `Date` header, from 0 to 59; `null` without that header. */
   readonly second: number | null;
   /** Value of the header `X-RateLimit-Remaining`; `null` if the response has no such header. */
   readonly remaining: number | null;

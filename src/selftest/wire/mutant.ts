@@ -26,7 +26,7 @@ export interface WireMutant {
   readonly kind: "illegal" | "legal";
   /** The kind of the condition. The table of results has a row for each kind. */
   readonly conditionClass: string;
-  /** Whether the condition consists of dimension values only, without an extra property or a number rule. */
+  /** Whether the condition consists of dimension values only, such as an endpoint and a kind of key. */
   readonly isDimensional: boolean;
 }
 
@@ -40,8 +40,7 @@ export const mutations: readonly Mutation[] = [
 ];
 
 const illegalClasses = classesOf(mutations.filter(isIllegal));
-// Legal mutations by class. Leaves out mutations that break only `should` or advisory clauses: these are neither legal
-// nor illegal, and no mutant has them.
+// Legal mutations, by class. No mutant uses a mutation that breaks only `should` or advisory clauses.
 const legalClasses = classesOf(mutations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
@@ -50,15 +49,18 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 
 /** The fraction of mutants that are legal. */
 const legalShare = 0.25;
-/** The fraction of conditions that have an extra property or a number rule. */
+/**
+ * The fraction of conditions that test more than dimension values, such as the body's length or the number of the
+ * request.
+ */
 const extraPropertyShare = 1 / 3;
 
-/** Among mutants that have an extra property or a number rule, the fraction that have a number rule. */
+/** Among conditions that test more than dimension values, the fraction that select requests by their number. */
 const numberRuleShare = 0.3;
 
 /**
- * For each response that the document prescribes, request values that cause it. A request without any of these values
- * must succeed.
+ * For each response that the document prescribes, request values that cause it, such as a wrong key for a 401. A
+ * request without any of these values must succeed.
  */
 const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues>>> = {
   "401": { key: "wrong" },
@@ -68,7 +70,10 @@ const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues
   "no success": { key: "other address" },
 };
 
-/** Adds values to a condition for which the document prescribes the kind of response that the mutation changes. */
+/**
+ * Completes the values of a condition, so that requests get the response that the mutation changes. For a mutation of
+ * 401 responses, this adds a wrong key.
+ */
 function completeValues(
   values: DimensionValues,
   { prescribed, requires }: Mutation,
@@ -102,10 +107,10 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
   return item;
 };
 
-/** Numbers of values that a condition may have. A number that occurs more often in the list is drawn more often. */
+/** How many values a condition may have. A size that is listed more often is drawn more often. */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/** Returns the values that a mutation requires. They include the endpoint if the mutation applies to only one. */
+/** Returns the values that a mutation requires, with its endpoint if it has only one. */
 function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation): DimensionValues {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
@@ -119,7 +124,7 @@ function drawValues(mutation: Mutation, size: number, numbers: () => number): Di
     let values = requiredValues(mutation);
     const open = conditionDimensions.filter((name) => values[name] === undefined);
     for (let added = Object.keys(values).length; added < size && open.length > 0; added += 1) {
-      // Half of all conditions name an endpoint, because real bugs often concern only one.
+      // Names an endpoint in half of the conditions, because real bugs often concern only one endpoint.
       const isEndpoint = numbers() < 0.5 && open[0] === "endpoint";
       const [name] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
       if (name !== undefined) values = { ...values, [name]: drawOne(valuesOf(name), numbers) };
@@ -136,14 +141,14 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // A wrong unit must change many responses, because a duration of 0 is the same in every unit. Charging twice must
-  // happen many times, because another client may have caused one extra charge.
+  // These mutations must change many responses. A wrong unit does not show in a duration of 0, and another client may
+  // have caused a single extra charge.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Drops the `age` unless it is `after a reset`. A key has only one first request, which hardly has the extra property
-  // as well.
+  // Keeps the `age` only if it is `after a reset`. The ages `first` and `second` select one request of a key, which
+  // rarely has the extra property.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

@@ -14,7 +14,10 @@ import { coreMessages, runUnbounded } from "../trial.ts";
 import { type RequestTraits } from "./message.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a complete run against a correct server, in the order in which their responses began to arrive. */
+/**
+ * The requests of a complete run against a correct server, and their number for each probe. The requests are in the
+ * order in which their responses began to arrive.
+ */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the name that `instanceOf` gives it. */
@@ -62,7 +65,10 @@ export const probeHeader = "x-selftest-probe";
 export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
-/** Replaces every probe of the suites. All occurrences of a probe are replaced by the same object. */
+/**
+ * Replaces every probe of the suites by `replace(probe)`. For the same probe, `replace` must always return the same
+ * object.
+ */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,
@@ -126,7 +132,7 @@ function markedClient(client: Client, mark: string): Client {
   };
 }
 
-/** Makes probes that run once per tier skip the tiers that are not selected. */
+/** Changes the probes that run once per tier, so that they skip the tiers that `isSelected` rejects. */
 export function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;

@@ -152,8 +152,8 @@ async function answer(
       return changed;
     });
   }
-  // Forwards the events of a stream as they arrive. Waiting for the end could block: some streams end only after the
-  // client has advanced the test clock.
+  // Forwards a stream unchanged. Reading the whole stream first could block: some streams end only after the client has
+  // advanced the test clock.
   if (isStream) return relayStream(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);

@@ -21,7 +21,7 @@ export interface WireRequest {
 
 /** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
 export interface TraitReader {
-  /** Must be called when a request has arrived. Returns an object to be told about its response. */
+  /** Must be called when a request has arrived. The caller then reports the response to the returned object. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
@@ -103,7 +103,8 @@ function traitsOf(
 const minuteSeconds = 61;
 
 /**
- * Returns the state of the key. The health endpoint has no limit, so the state comes from the headers of its response.
+ * Returns the state of the request's key, such as `minute used up`. A limit is used up if no request is left and the
+ * request got 429. Health requests never get 429: for them, the headers are enough.
  */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
@@ -200,7 +201,7 @@ function keyOf(headers: readonly Header[], query: string, { keys, tiers }: Targe
   return { kind: kindOf(own), name: own.name, slots: limits?.concurrent ?? Number.POSITIVE_INFINITY };
 }
 
-/** A wrong key counts as an altered valid key if at least this many first characters are the same. */
+/** A wrong key counts as altered if it shares at least this many first characters with a valid key. */
 const commonPrefixLength = 12;
 
 function alterationOf(text: string, keys: readonly TargetKey[]): string {
@@ -256,7 +257,7 @@ function pageOf(query: URLSearchParams): DimensionValues {
   const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));
   const number = ["first", "second", "third"][Number(page) - 1];
   const end = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : undefined;
-  // A page after the last one is only named `beyond`, without its number.
+  // A page after the last one is named only `beyond`, even if it is the second or third page.
   const names = end === "beyond" ? ["beyond"] : [number ?? [], end ?? []].flat();
   return { page: names, limit };
 }

@@ -3,7 +3,10 @@ import { suites } from "../../suites/all.ts";
 import { probeNameOf, type Profile, selectInstances } from "./profile.ts";
 import type { Probe } from "../../run/probe.ts";
 
-/** A selection of checks. Two selections with the same name are equal. */
+/**
+ * Some of the checks, under a name. Selections with equal names have the same checks, so that results can be cached by
+ * name.
+ */
 export interface CheckSelection {
   readonly name: string;
   readonly suites: readonly Suite[];
@@ -64,7 +67,8 @@ export const selectAlmostAll = (instances: readonly string[]): CheckSelection =>
 const allChecks: CheckSelection = { name: "everything", suites };
 
 /**
- * Returns the checks that `isWanted` accepts. Their suites keep the probes that these checks need, and `companions`.
+ * Keeps the checks that `isWanted` accepts. Drops additional probes of these checks that `hasProbe` rejects, and adds
+ * `companions`.
  */
 function selectChecks(
   isWanted: (check: Check) => boolean,
@@ -90,7 +94,10 @@ function selectChecks(
 /** Maximum number of probes in the first and cheapest run that tries a mutant. */
 const maxProbesInFirstTry = 3;
 
-/** Returns the selections with which to try a mutant, the cheapest first. `instances` are the probes that meet it. */
+/**
+ * Returns the selections of checks with which to try a mutant, the cheapest first. `instances` are the probes whose
+ * requests meet the mutant's condition.
+ */
 export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -105,8 +112,8 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
 }
 
 /**
- * Selects nearly all checks for a legal mutant. If only heavy probes meet the mutant's condition, the cheapest of them
- * runs as well.
+ * Selects nearly all checks for a legal mutant, without probes that use up a limit. If only such probes meet the
+ * mutant's condition, adds the cheapest of them.
  */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);

@@ -102,7 +102,7 @@ export interface WireSummary {
   readonly byMutation: readonly ClassRow[];
   /** Percentage of illegal mutants that were killed. `null` if there were no illegal mutants. */
   readonly killedPercent: number | null;
-  /** Like `killedPercent`, but only for mutants whose condition has an extra property or a number rule. */
+  /** Like `killedPercent`, but without mutants whose condition consists of dimension values only. */
   readonly killedPercentOfExtraProperties: number | null;
   /** Number of survivors that no row of survivors.ts explains. */
   readonly unexplained: number;

@@ -44,8 +44,8 @@ interface RunOutcome {
 }
 
 /**
- * Tries mutants. Remembers the results of runs without a mutant. A clause that is red even then says nothing about a
- * mutant.
+ * Tries mutants. Remembers the results of runs without a mutant: a clause that is red without the mutant proves
+ * nothing.
  */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
@@ -99,8 +99,8 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
 }
 
 /**
- * Tries a mutant whose change is legal. Runs once the checks that the change could concern. The mutant passes if none
- * of them fails.
+ * Tries a legal mutant with one run of the checks that its change could concern. The mutant passes if none of these
+ * checks fails.
  */
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
@@ -122,7 +122,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   mutation: mutant.mutation,
 });
 
-/** Returns the probes that send requests with the mutant's condition. `null` if no request meets it. */
+/** Returns the probes whose requests meet the mutant's condition; `null` if no request meets it. */
 export function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));
@@ -145,8 +145,8 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // The server looks like another API or refuses every key, so the run stopped early. This counts as a failed must
-    // check.
+    // Here, the run stopped early: the server looks like another API, or refuses every key. This counts as a failed
+    // must check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const found = (kind: Judgement["finding"]["kind"]) =>
     result.judgements.filter(({ finding }) => finding.kind === kind);

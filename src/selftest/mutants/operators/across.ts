@@ -87,7 +87,7 @@ function fieldMutant(sites: readonly MutationSite[], [operator, endpoint, path, 
   ];
 }
 
-/** Changes that set a rate-limit header to one value in all responses to a valid key. */
+/** Changes that give a rate-limit header the same value, `to`, in all responses to a valid key. */
 const headersAcross: readonly (readonly [string, header: string, expects: readonly ClauseId[], to: string])[] = [
   ["one count for all", headerNames.rateRemaining, ["HDR-12", "HDR-13", "HDR-17"], "7"],
   ["one wait for all", headerNames.rateResetAfter, ["HDR-14", "HDR-15"], "31"],
@@ -149,7 +149,10 @@ const withRequestOf = (delivery: Delivery, { request, computedSignature }: Deliv
   computedSignature,
 });
 
-/** Returns, for each pair of event types, the first two deliveries of these types to the same address. */
+/**
+ * Returns pairs of deliveries with different event types to the same webhook: the first pair for each combination of
+ * types.
+ */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(

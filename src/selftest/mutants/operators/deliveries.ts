@@ -8,8 +8,8 @@ import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../mutant.ts";
 
 /**
- * Picks the deliveries to mutate: for each event type, one signed and one unsigned, one first and one later. Of the
- * failing webhook, picks one for each attempt.
+ * Picks one delivery of each kind to mutate. Kinds differ in event type, in signature (with or without), and in attempt
+ * (first, answered retry, other retry). For `failingHook`, each attempt number is a kind.
  */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
@@ -25,7 +25,7 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   });
 }
 
-/** Name of the webhook whose receiver fails every delivery. */
+/** Name of a webhook in the evidence, whose receiver fails every delivery. */
 export const failingHook = "webhook-failing";
 
 type DeliveryOperator = readonly [
@@ -121,7 +121,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Only the last attempt can be this late. An earlier attempt would come after the attempt that follows it.
+    // Only the last attempt can be this late. Any other would come after the attempt that follows it.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

@@ -34,7 +34,7 @@ interface FieldValueChange {
   readonly isLegal?: boolean;
 }
 
-/** Lists the illegal and the legal changes of one field. `row` describes the field, in a table of fields. */
+/** Lists the illegal and the legal changes of one field. `row` is the field's row in a table of src/spec/fields.ts. */
 function changesOf(
   row: FieldRow,
   value: unknown,
@@ -63,8 +63,8 @@ function changesOf(
 }
 
 /**
- * Seconds by which the mutant's duration must exceed the request's. A check cannot tell a smaller difference from a
- * slow server.
+ * Minimum difference in seconds between the duration that a mutant reports and the real duration. Checks attribute a
+ * smaller difference to a slow server.
  */
 const minExcessSeconds = 5;
 
@@ -134,7 +134,10 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/** Further clauses about a field, besides the clause of its row. The fields are named by table and path. */
+/**
+ * Clauses that a change of a field may break, besides the clause in the field's row. The keys are names of tables with
+ * the path of the field.
+ */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -159,7 +162,7 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
-  /** Whether that clause requires the field here. `root` is the object that contains the fields of the table. */
+  /** Whether `clause` requires the field in this object. `root` contains the fields of the table. */
   readonly where: (root: unknown) => boolean;
   readonly clause: ClauseId;
 }

@@ -10,7 +10,7 @@ import { headerOf, withHeader } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses that require the rate-limit headers, each for some of the responses. */
+/** Clauses that require the rate-limit headers, each on one kind of response, such as a 401. */
 const presenceClauses = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;

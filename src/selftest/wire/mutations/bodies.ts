@@ -42,8 +42,8 @@ export interface FieldChange {
   /** Dimension values that a request must have for the change to have an effect. */
   readonly requires: DimensionValues;
   /**
-   * Returns the new value of the field, inside an object. The value `undefined` removes the field. Returns `null` if
-   * the field already has the new value.
+   * Returns the new value as `{ value }`, where `undefined` removes the field. Returns `null` if the change does not
+   * apply.
    */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
@@ -51,7 +51,7 @@ export interface FieldChange {
 /** The longest plausible duration in seconds. A larger value must be in a wrong unit. */
 const maxPlausibleSeconds = 100;
 
-/** Lists the changes of one field. `row` describes the field, in a table of fields. */
+/** Lists the changes of one field. `row` is the field's row in a table of src/spec/fields.ts. */
 export function fieldChanges(row: FieldRow): FieldChange[] {
   const { clause, path, type, isRequired, unit, oneOf } = row;
   const isPartOfMap = /\*$|\[\]$/.test(path);
@@ -143,7 +143,7 @@ const endpointsWith = (status: number): EndpointName[] =>
     return statuses.includes(status);
   });
 
-/** Returns the responses that have a body of this kind: their endpoints, the prescribed response, and a description. */
+/** Lists the responses whose body is a message of this kind. `at` describes the response in reports. */
 function describedResponses(
   message: MessageKind,
 ): { readonly endpoints: readonly EndpointName[]; readonly prescribed: PrescribedResponse; readonly at: string }[] {
@@ -155,7 +155,7 @@ function describedResponses(
         at: `${message.endpoint} ${message.statuses.join(", ")}`,
       },
     ];
-  // Skips form B, because the server behind the proxy sends all errors in form A.
+  // The server behind the proxy sends all errors in form A, and none in form B.
   if (message.kind !== "error" || message.form !== "form-a") return [];
   const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
   return statuses.flatMap((status) => {

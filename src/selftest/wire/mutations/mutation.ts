@@ -35,8 +35,8 @@ export type MutationChange =
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
   /**
-   * `of` does something in addition, before the response is sent, such as a second execution. Resolves to whether it
-   * did so.
+   * `of` runs before the unchanged response is sent, and delays it or sends a second request. Resolves to whether that
+   * succeeded.
    */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
@@ -47,8 +47,8 @@ export interface Mutation {
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
   /**
-   * The response that the document prescribes for the requests that the mutation affects; `null` if they may be any
-   * requests.
+   * The response that the document prescribes for the requests that the mutation affects. `null`: the mutation affects
+   * requests whatever response is prescribed.
    */
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
@@ -79,7 +79,7 @@ export const isIllegal = ({ breaks }: Mutation): boolean => breaks.some((clause)
 
 export const isSuccess = ({ status }: Pick<RequestTraits, "status">): boolean => status >= 200 && status < 300;
 
-/** Returns a test whether a response has the status that the document prescribes. */
+/** Creates a function that says whether a response has the prescribed status. */
 export const isPrescribed =
   (prescribed: PrescribedResponse) =>
   (traits: Pick<RequestTraits, "status">): boolean => {
@@ -99,7 +99,10 @@ function eventIn(block: string): WireEvent | null {
   return data.length === 0 ? null : { name: valuesOf("event").at(-1) ?? "message", data: data.join("\n") };
 }
 
-/** Makes a function that changes the text of a stream event by event. It gets each chunk, and `null` at the end. */
+/**
+ * Makes a function that applies `change` to each event of a stream. Call the function with each chunk of text, and with
+ * `null` at the end.
+ */
 export function eventRewriter(change: EventChange): (text: string | null) => string {
   let left = "";
   return (text) => {

@@ -43,10 +43,11 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // After a 404, the valid key does not own the webhook or operation, so the mutation makes up a success.
+        // A 404 without an agent: the unrestricted key does not own the webhook or operation. The mutation then makes
+        // up a success.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-        // A 404 for an unknown agent is legal even without a valid key, so it is not used.
+        // Keeps the refusal if the agent is unknown, because a 404 is legal there for any key.
         return passed.status === 404 || passed.status === 401 ? null : passed;
       },
     ),
@@ -67,7 +68,7 @@ const invalidKeysAccepted: readonly Mutation[] = [
         prescribed: "no success",
         requires: { key },
         breaks: [clause],
-        // Requests with these values would not succeed with a valid key either.
+        // A request to an unknown agent or with a refused body fails even with a valid key.
         excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
         appliesTo: (traits) => !isSuccess(traits),
       },
@@ -112,8 +113,8 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // With a used-up limit, the mutation's second request would be refused. The first and second request of a key occur
-    // only once, and another client could explain a single double charge.
+    // Excludes keys with a used-up limit, which would refuse the second request. Excludes a key's first two requests,
+    // because another client could explain a single double charge.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
@@ -147,8 +148,8 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Without `limit` in the request, the server chooses the page size, so a longer page is legal. The first two
-    // requests of a key have no `limit`.
+    // Excludes requests without `limit`, for which the server may choose a longer page. A key's first two requests have
+    // no `limit`.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {

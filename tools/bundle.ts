@@ -74,7 +74,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes a call of cli-table3 that cuts every cell for a debug message which is never printed. */
+/** Removes a call in which cli-table3 shortens each cell for a debug message. The message is never printed. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {
@@ -87,7 +87,10 @@ const withoutDebugText: Plugin = {
   },
 };
 
-/** Bundles these sources, by name. Does not write the bundles. */
+/**
+ * Bundles source files without writing the bundles. Keys of `input` are names of bundles; values are paths of source
+ * files.
+ */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,
@@ -95,7 +98,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     platform: "node",
     plugins: [catalogueAsData, jsonAsStrings, cachedWidths, withoutDebugText],
     onLog: (level, log, pass) => {
-      // Ignores warnings about `eval` in packages: this project does not use those parts of them.
+      // Ignores warnings about `eval` in packages, because this project does not use the functions that call it.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
       if (level === "warn") throw new Error(log.message);
       pass(level, log);

@@ -1,6 +1,6 @@
 // `npm test` and `npm run check`: runs every check of the project. Prints a line for each check, and the output of
-// those that fail. `--full` tries everything that a quick run only samples, such as every fault and variant by itself.
-// `--trials` runs only these trials.
+// those that fail. Some test files have many cases, of which a quick run tries only a sample: `--full` tries them all.
+// `--trials` runs only these test files.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";

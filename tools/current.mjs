@@ -20,14 +20,15 @@ const folders = ["src", "scenarios"];
 // removes an outdated fingerprint.
 const stampOf = (root) => join(root, "dist", ".current");
 
-/** Returns a text that changes with any of `files`, or with any file in `folders`; `null` if a file is missing. */
+/** Returns a text that changes if any file in `files` or `folders` changes; `null` if a file is missing. */
 export function fingerprint(root) {
   const lines = [];
   const add = (name) => {
     const { size, mtimeMs } = statSync(join(root, name));
     lines.push(`${name} ${size} ${mtimeMs}`);
   };
-  // Does not use `recursive: true` of Node, which takes longer than everything else here.
+  // Walks the folders by itself. The option `recursive: true` of `readdirSync` would take longer than the rest of this
+  // function.
   const addFolder = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const name = `${folder}/${entry.name}`;

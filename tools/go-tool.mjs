@@ -9,7 +9,7 @@ import { root } from "./setup.mjs";
 /**
  * Returns the path of the built program. The folder's name contains a digest of the module's files.
  *
- * @param {string} module folder of its go.mod, from the root
+ * @param {string} module path of the folder with go.mod, relative to the root of the checkout
  * @param {string} name
  */
 export function binaryFrom(module, name) {

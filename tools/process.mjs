@@ -1,5 +1,5 @@
-// Starts child processes for the set-up and the checks. Plain JavaScript, because it runs on the Node of the user
-// before ours is installed.
+// Starts child processes for the set-up and the checks. Plain JavaScript, because it also runs on the user's Node,
+// before the set-up installs the Node that the project pins.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
@@ -21,8 +21,8 @@ export function codeOfSignal(signal) {
 /**
  * Runs a command to its end, without a shell. Collects stdout and stderr in one string.
  *
- * Passes a signal to this process on to the child. Once the child has ended, this process ends with the code of the
- * signal, so that nothing is left running. If the command cannot be started, the code is 127.
+ * Forwards signals to the child, so that nothing is left running. After a signal, this process exits as soon as the
+ * child has ended. If the command cannot be started, the code is 127.
  *
  * @param {string} command
  * @param {string[]} args
@@ -67,6 +67,6 @@ function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Ignored: the process has already ended, or the system does not allow the change.
+    // Ignored: the process has already ended, or the system does not allow a lower priority.
   }
 }

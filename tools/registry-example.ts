@@ -18,7 +18,7 @@ import { newestRequirements } from "../src/spec/requirements.ts";
 import { suites } from "../src/suites/all.ts";
 import type { Target } from "../src/target/target.ts";
 
-/** A vendor of the example: how his server behaves, and what he says that he offers. */
+/** A vendor of the example registry: the faults of its server (`patches`), and the profiles that it claims to offer. */
 interface ExampleVendor {
   readonly folder: string;
   readonly name: string;
@@ -27,7 +27,10 @@ interface ExampleVendor {
   readonly offers: Target["offers"];
 }
 
-/** A server that has only `core` and `streaming`: other paths are missing, and nothing is limited. */
+/**
+ * Patches for a server that offers only `core` and `streaming`. Its other paths do not exist, and it has no rate
+ * limits.
+ */
 const coreAndStreaming: readonly Patch[] = faults("Endpoints", {
   "core-and-streaming": fault("USE-1", "Webhooks, alerts, operations and limits are missing.").by(() => ({
     servedPath: (path) => (/^\/v1\/(webhooks|alerts|operations|keys)\b|\/batch\b/.test(path) ? "/v1/nothing" : path),

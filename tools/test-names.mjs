@@ -10,10 +10,10 @@ function testsIn(path) {
 }
 
 /**
- * Finds names that several tests have, and names that contain a value which was not formatted.
+ * Finds names that several tests share, and names that contain `[object …` because a value was not formatted.
  *
  * @param {string} path of the results
- * @returns {string[]} a line for each
+ * @returns {string[]} a line for each name
  */
 export function faultyNames(path) {
   // `Map.groupBy` is not used, because an older Node may run this.

@@ -1,7 +1,7 @@
-// `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`: runs the command while something around it fails,
-// such as the target, the network, files, clocks, the terminal or other processes, or while signals arrive. Prints a
-// line and the problems of each trial, and a table. TRIALS is a number, or a time such as `60s` in which trials may
-// begin. `list` prints the kinds of trouble; KIND is a part of such a name. `--write` puts the table into
+// `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`: runs the command in trials with injected errors.
+// They hit the target, the network, files, clocks, the terminal or other processes; some are signals. Prints each trial
+// with its problems, and then a table. TRIALS is a number of trials, or a time such as `60s` after which none begins.
+// KIND is a part of the name of an error; `node tools/trouble.ts list` prints all names. `--write` puts the table into
 // docs/trust.md.
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
-// Finds private words in names, and comments that begin with a clause instead of a thing or a verb. CONTRIBUTING.md
-// explains these rules. `node tools/words.mjs` prints one line for each finding. Plain JavaScript, because it runs on
-// the Node of the user.
+// Finds private words in names, and comments that begin with a subordinate clause, such as `What …` or `Where …`.
+// CONTRIBUTING.md explains these rules. `node tools/words.mjs` prints one line for each finding. Plain JavaScript,
+// because it runs on the Node of the user.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -79,7 +79,7 @@ export function wordsInNames(file, text) {
 }
 
 /**
- * Finds comments that begin with a clause.
+ * Finds comments that begin with a subordinate clause, such as `What …` or `Where …`.
  *
  * @param {string} file
  * @param {string} text

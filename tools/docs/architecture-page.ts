@@ -36,7 +36,7 @@ function importedFiles(file: string): string[] {
   return [...paths].map(([, fixed, lazy]) => join(dirname(file), fixed ?? lazy ?? ""));
 }
 
-/** Returns the folder to which a file belongs: a folder of src, `reference/embedded`, or `scenarios`. */
+/** Returns the folder that stands for a file in the drawing, such as `report` for `src/report/model/text.ts`. */
 function folderOf(file: string): string {
   const [top = "", folder = "", inner] = file.split("/");
   if (top !== "src") return top;

@@ -11,7 +11,7 @@ export const frozenRequirements: Readonly<Partial<Record<RequirementSet, string>
   "1.0": "2565b7e39807b65970e1705206b6f04b464d42836a93842eb49f8ac90117e616",
 };
 
-/** The sets that may still change. `npm run docs` writes their files. */
+/** Requirement sets that may still change. `npm run docs` updates their files. */
 export const openRequirements: readonly RequirementSet[] = requirementSets.filter(
   (each) => frozenRequirements[each] === undefined,
 );

@@ -70,7 +70,7 @@ function clauseTable(): string {
   return lines("## All clauses", "", "| clause | level | place | also |", "|---|---|---|---|", ...rows);
 }
 
-/** Removes each heading if one of its numbered items is also in the list. */
+/** Removes a heading if the list also has one of the numbered items under it. */
 const dropOuterHeadings = (places: readonly string[]): string[] =>
   places.filter(
     (place) => !places.some((other) => other.startsWith(`${place} `) && isItemNumber(other.slice(place.length + 1))),

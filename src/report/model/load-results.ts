@@ -41,11 +41,14 @@ const runSchema = z
     }),
     /** Requests per second over the whole duration, including pauses. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
-    /** Latencies by outcome of the request; `null` if none had the outcome. */
+    /** Latencies of admitted and of refused requests; `null` if there were no such requests. */
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
       .describe("From sending to the head of the response."),
-    /** Counts and times of streams; `null` if no stream was opened, or the engine does not measure the longest gap. */
+    /**
+     * Number and times of streams; `null` if no stream was opened, or if the engine does not measure the gaps between
+     * events.
+     */
     streams: z
       .object({ count, firstEventMs: spreadSchema.nullable(), longestGapMs: spreadSchema.nullable() })
       .describe("Time to the first event of each stream, and longest time between two events.")

@@ -106,11 +106,14 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): TableC
   return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
-/** Lists the kinds of rate-limit window that explain every admitted and refused request, each with the load runs that it explains. */
+/**
+ * Lists which kinds of rate-limit window agree with the responses under load. Load runs with the same result share a
+ * line.
+ */
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // The fewer kinds of window a text names, the shorter and more specific it is. The shortest text comes first.
+    // Sorts the most specific text first: it names the fewest kinds of window, so it is the shortest.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 
@@ -125,7 +128,10 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Says why a load run is not valid, or why only its counts or its times are not. Empty if all are valid. */
+/**
+ * Explains what a load run cannot prove, because the run, its exact counts or its times are invalid. Empty if all are
+ * valid.
+ */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;

@@ -16,7 +16,10 @@ type ProfileInput = Pick<
   "findings" | "selection" | "suite" | "target" | "verdict" | "stopped" | "party" | "load" | "recording"
 >;
 
-/** Returns the verdict for each profile. Empty for a report on another party than a server, on load or on a recording. */
+/**
+ * Returns the verdict for each profile. Empty for a report on load, on a recording, or on something other than a
+ * server.
+ */
 export const profileResultsOf = (report: ProfileInput): readonly ProfileResult[] =>
   hasProfiles(report) ? profileNames.map((name) => profileResultOf(name, report)) : [];
 
@@ -47,8 +50,8 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns the finding as it counts for a profile. A broken `core` clause on all endpoints counts only for those
- * profiles whose endpoints broke it.
+ * Returns a list with the finding and its outcome for a profile; empty if the finding does not belong to the profile. A
+ * broken `core` clause counts as broken only for the profiles whose endpoints broke it.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);
@@ -88,7 +91,10 @@ export function profilesSection(report: Report): Section {
   };
 }
 
-/** Returns facts on the coverage of request pairs and rate limits, which no profile contains. */
+/**
+ * Returns facts that belong to no profile: how many pairs of request properties were covered, and how rate limits were
+ * kept.
+ */
 const coverageFacts = ({ pairs, limits = [] }: Report): LabelledValue[] => [
   ...(pairs === undefined ? [] : combinationFacts(pairs)),
   ...limitFacts(limits),

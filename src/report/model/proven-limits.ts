@@ -2,11 +2,11 @@ import { groupsBy } from "../../base/groups.ts";
 import { type LabelledValue, fact, joinTexts, outside, own, text, type Text } from "./section.ts";
 import type { Report, ReportFinding } from "./report.ts";
 
-/** The result for one rate limit: that of a tier per minute or per hour. */
+/** The result of testing one rate limit: the limit per minute or per hour of one tier. */
 export type ProvenLimit = NonNullable<Report["limits"]>[number];
 
-/** The window of each check that looks for more admitted requests than the published limit. */
-const windowsByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
+/** The rate-limit window that a check tests, by id of the check. */
+const windowByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
   ["LIM-1", "minute"],
   ["LIM-3", "hour"],
 ]);
@@ -14,7 +14,7 @@ const windowsByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
 /** Lists the rate limits that a run tested, by tier. */
 export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] =>
   findings.flatMap(({ check, instance, outcome, excessPercent }): ProvenLimit[] => {
-    const window = windowsByCheck.get(check);
+    const window = windowByCheck.get(check);
     if (window === undefined || instance === undefined) return [];
     const limit = { tier: instance, window };
     if (outcome === "pass") return [{ ...limit, kind: "kept" }];
@@ -22,7 +22,7 @@ export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] 
     return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
   });
 
-/** Returns a fact for each result, such as `kept`, which lists the rate limits that have it. */
+/** Returns a fact for each result of a rate-limit test, such as `kept`. Its value is the limits with this result. */
 export const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
   groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
 

@@ -100,7 +100,9 @@ function trialFromTexts({ suite, instance = "" }: ReportFinding): FindingTrial |
   return { scenario: suite.slice(loadSuitePrefix.length), tier, engine };
 }
 
-/** The parts of a report, or of a night in the history, that must be consistent. */
+/**
+ * The parts of a report that must not contradict each other. A night in the history of nightly runs has the same parts.
+ */
 type ConsistentParts = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
   readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
 };

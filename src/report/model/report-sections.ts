@@ -91,8 +91,8 @@ function errorsSection({ findings }: Report): Section {
 }
 
 /**
- * Builds the section on a judged recording: the exchanges that were judged or left out, and checks that a recording
- * cannot show.
+ * Builds the section on a judged recording: its judged exchanges, those that were left out, and what the recording
+ * lacks.
  */
 function recordingSection({ recording }: Report): Section {
   return {

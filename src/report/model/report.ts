@@ -26,7 +26,7 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete",
 /** The verdict on a target. `partial`: nothing broken, but some must clause not exercised. `unreachable`: it could not be judged at all. */
 export type Verdict = (typeof verdicts)[number];
 
-/** Levels of findings. `load`: a load scenario's own demand, which no clause states. */
+/** Levels of findings. `load`: a load scenario demands something that no clause states. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -86,7 +86,10 @@ const coverageSchema = z
 const findingSchema = z
   .object({
     check: z.string(),
-    /** Id of the clause. At the level `load`, name of the scenario's own demand, such as `load/slow-refusals`. */
+    /**
+     * Id of the clause. If a load scenario demands something that no clause states, the name of this demand, such as
+     * `load/slow-refusals`.
+     */
     clause: z.string(),
     suite: z.string(),
     level: z
@@ -332,13 +335,13 @@ export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 /** The verdict of a report for one profile. */
 export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
-/** Names of the facts that the caller of a run states for its report. */
+/** Names of report fields that are copied from the options of the run. */
 const statedFactNames = ["selection", "trouble"] as const satisfies readonly (keyof Report)[];
 
-/** Facts that a caller of a run states for its report. */
+/** Fields of a report that are copied from the options of its run. */
 export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 
-/** Picks the facts that a caller states for the report from the options of a run. */
+/** Picks the options of a run that are copied to its report. */
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
   Object.fromEntries(statedFactNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
 

@@ -22,7 +22,10 @@ export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "sinc
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/** Returns the earlier check that a check repeats for newer requests (as `INV-3/in requests of 1.1` does); `null` if it repeats none. */
+/**
+ * Returns the check that another check repeats for requests of a newer requirement set; `null` if it repeats none. For
+ * `INV-3/in requests of 1.1`, this is `INV-3`.
+ */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
@@ -53,7 +56,7 @@ export const newestRequirementsFor = (report: Pick<Report, "party">): Requiremen
 /**
  * Judges a report by an earlier requirement set: checks of later sets no longer count.
  *
- * @throws {UsageError} if the report was judged by an even earlier set, because checks may be missing in its run
+ * @throws {UsageError} if `requirements` is later than the report's set: its run may lack checks of the later set
  */
 export function narrowReport(report: Report, requirements: RequirementSet): Report {
   const { suite } = report;
@@ -63,7 +66,7 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
     );
   const { findings, upcoming } = splitFindings([...report.findings, ...report.upcoming], requirements);
   const unselected = report.unselected.filter((clause) => isClauseIn(clause, requirements));
-  // The verdicts of profiles follow from the findings. They are computed again where they are shown.
+  // Drops the verdicts for profiles, which the earlier set may change. Renderers compute them again from the findings.
   const { profiles: _before, ...rest } = report;
   return {
     ...rest,

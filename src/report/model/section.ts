@@ -108,8 +108,8 @@ export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
 
 /**
- * A text that distinguishes the harness's own words from those of a target or a person. Renderers escape the latter for
- * their format.
+ * A text in parts: words of the harness, and words of a target or a person. Renderers escape the words of a target or a
+ * person for their format.
  */
 export interface Text {
   readonly parts: readonly TextPart[];
@@ -128,7 +128,10 @@ interface OutsidePart {
   readonly raw: string;
   /** Maximum width in columns of a terminal. Longer text is cut. */
   readonly max: number;
-  /** Whether the part continues a sentence of the harness, such as the reason of a skipped check. If not, it is a quoted value. */
+  /**
+   * Whether the text reads as part of a sentence, such as the reason of a skipped check. Otherwise it is a value, which
+   * Markdown shows as code.
+   */
   readonly isProse: boolean;
 }
 

@@ -41,13 +41,22 @@ interface StreamTimes {
   readonly isLump: boolean;
 }
 
-/** A stream counts as a lump (all chunks come at once, at the end) only with at least this many chunks. */
+/** A lump is a stream whose chunks all come at once, at the end. It has at least this many chunks. */
 const minLumpChunks = 5;
-/** A stream counts as a lump only if its last chunk comes at least this many milliseconds after the request. */
+/**
+ * A lump is a stream whose chunks all come at once, at the end. Its last chunk comes at least this many milliseconds
+ * after the request.
+ */
 const minLumpMs = 200;
-/** A stream counts as a lump only if all chunks come within this share of the time from request to last chunk. */
+/**
+ * A lump is a stream whose chunks all come at once, at the end. They come within this share of the time from the
+ * request to the last chunk.
+ */
 const maxLumpShare = 0.05;
-/** Minimum time from the first chunk to the last for a rate. In a shorter time, the rate shows only the resolution of the timer. */
+/**
+ * Minimum time from the first to the last chunk of a stream that gets a rate. For shorter streams, the timer is not
+ * exact enough.
+ */
 const minRateMs = 20;
 
 /** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */

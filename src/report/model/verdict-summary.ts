@@ -8,7 +8,7 @@ import { joinTexts, outside, outsideProse, own, type Text, text } from "./sectio
 import { profilesLeftOut } from "./profiles.ts";
 import { unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged, failedClauses } from "./verdict.ts";
 
-/** The verdict, and what it is about: `conformant`, or `conformant under load`. */
+/** Returns the verdict, such as `conformant`. For a load report, `conformant under load`. */
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
@@ -30,7 +30,7 @@ export function verdictReasons(report: Report): Text {
     ...countPhrase(totals.note, "", "note"),
     ...countPhrase(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
-    // Judging configuration files sends no requests, unless a target is named as well.
+    // A run that judges configuration files sends no requests, unless it judges a target too.
     ...(partyOf(report) === "file" && requests === 0
       ? []
       : [`${formatCount(requests, "request")} in ${formatDuration(durationMs)}`]),

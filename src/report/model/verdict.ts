@@ -31,8 +31,8 @@ export const outcomesWorstFirst = [
 ] as const satisfies Outcome[];
 
 /**
- * Returns the worst outcome of each clause. A passed clause becomes `skipped` if not all pairs of request properties
- * within its reach were tried.
+ * Returns the worst outcome of each clause. A passed clause becomes `skipped` if the run did not try every pair of
+ * request properties that it could have tried.
  */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
@@ -99,8 +99,8 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
   });
 
 /**
- * Returns a finding for each must or should clause that `--only` names, itself or by one of its checks, and that was
- * not exercised.
+ * Returns a finding for each name in `--only` that was not exercised. A name is that of a must or should clause, or of
+ * a check of such a clause.
  */
 export function unexercisedNamedFindings({
   findings,
@@ -156,7 +156,7 @@ export const verdictTones: Readonly<Record<Verdict | ProfileResult["verdict"], T
   "not selected": "plain",
 };
 
-/** A sign for each verdict, so that colour is not the only one. */
+/** A sign for each verdict, so that readers need not rely on colour. */
 export const verdictMarks: Readonly<Record<Verdict, string>> = {
   conformant: "✓",
   nonconformant: "✕",
@@ -205,7 +205,10 @@ export const whyNothingJudged = ({
 
 export interface ExitOptions {
   readonly strict: boolean;
-  /** Whether a must clause of an offered and selected profile fails the run if it was not exercised. */
+  /**
+   * Whether a must clause that was not exercised fails the run. Clauses of profiles that are not offered or not
+   * selected never do.
+   */
   readonly complete: boolean;
 }
 
@@ -230,8 +233,8 @@ export function exitCodeOf(
 }
 
 /**
- * Whether the run was stopped because the harness or its machine failed: the reason of the stop is then the error of a
- * check.
+ * Whether the run was stopped because the harness or its machine failed. A check then has an error with the same
+ * reason.
  */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);

@@ -42,7 +42,7 @@ export const pathsOf = ({ folder, version }: Pick<RegistryEntry, "folder" | "ver
 
 export const isExpired = ({ expires }: RegistryEntry, now: Date): boolean => now.getTime() >= Date.parse(expires);
 
-/** Whether a reader may rely on an entry: it has not expired, and no newer statement is there. */
+/** Whether a reader may rely on an entry: it has not expired, and no newer statement replaces it. */
 export const isCurrent = (entry: RegistryEntry, now: Date): boolean => reasonsNotCurrent(entry, now).length === 0;
 
 /** Returns the reasons why readers should no longer rely on an entry, each as part of a sentence. */
@@ -65,7 +65,10 @@ export function verdictText({ statement: { verdict, profiles = [] } }: RegistryE
 export const profilesOf = ({ statement: { profiles = [] } }: RegistryEntry): (StatementProfile | null)[] =>
   profileNames.map((name) => profiles.find(({ profile }) => profile === name) ?? null);
 
-/** Returns the tiers of the keys in use, each with the number of checks that failed there and not everywhere. */
+/**
+ * Returns the tiers of the target's keys. `failed` is the number of failed checks that name the tier; checks without
+ * tiers do not count.
+ */
 export const tiersOf = ({ statement: { target, exceptions } }: RegistryEntry): { tier: string; failed: number }[] =>
   target.tiers.map((tier) => ({
     tier,

@@ -20,7 +20,10 @@ import {
 } from "./entry.ts";
 import { feedFileName } from "./feed.ts";
 
-/** Renders the index of a registry: a row for each statement. It is complete without its script, and works from a file. */
+/**
+ * Renders the index page of a registry, with a row for each statement. The page can be opened as a local file, and
+ * shows everything without its script.
+ */
 export function renderRegistryPage(registry: Registry): string {
   const { entries, now } = registry;
   const vendors = new Set(entries.map(({ folder }) => folder)).size;
@@ -102,7 +105,7 @@ function rowHtml(entry: RegistryEntry, now: Date): Html {
   </tr>`;
 }
 
-/** Returns what was judged: the address, and the party and the kind of run if they are not the usual ones. */
+/** Renders the address that was judged. Adds the party if it is not a server, and `under load` for a load report. */
 const judgedHtml = ({ statement: { kind, party = "server", target } }: RegistryEntry): Html =>
   prose(
     [target.baseUrl, ...(party === "server" ? [] : [party]), ...(kind === "load" ? ["under load"] : [])].join(" · "),
@@ -112,7 +115,7 @@ const judgedHtml = ({ statement: { kind, party = "server", target } }: RegistryE
 function verdictCell(entry: RegistryEntry, now: Date): Html {
   const { verdict } = entry.statement;
   const reasons = reasonsNotCurrent(entry, now);
-  // Leaves out the must clauses, which the columns of the profiles show.
+  // Leaves out the share of must clauses, because the columns of the profiles show it.
   const covered = formatShares({ ...coverageShares(entry.statement), musts: null });
   const isOver = !isCurrent(entry, now);
   const mark = html`<span class="badge${isOver ? "" : ` ${verdictTexts[verdict].tone}`}"

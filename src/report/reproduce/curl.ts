@@ -24,7 +24,10 @@ export const shellVariablesOf =
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
-/** Returns the shell variable of a key in commands, such as `PRO_KEY` for `pro`; `undefined` for a fragment of a key or an odd name. */
+/**
+ * Returns the shell variable that commands use for a key, such as `PRO_KEY` for the key `pro`. `undefined` for a
+ * redacted part of a key, or if the key's name makes no valid variable.
+ */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
   if (name === "webhook secret") return webhookSecretVariable;
@@ -39,8 +42,8 @@ const proxyUserVariable: ShellPiece = { kind: "variable", name: "PROXY_USER", wi
 const maxInlineBytes = 4096;
 
 /**
- * Returns a bash or zsh command that sends a recorded request again, with a shell variable for each redacted key. It is a comment if the
- * request's body was not recorded completely.
+ * Returns a bash or zsh command that sends a recorded request again, with a shell variable for each redacted key. If
+ * the request's body was not recorded completely, returns a shell comment that says why.
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
@@ -104,7 +107,7 @@ function curlHeaders({ method, headers, body }: SentRequest): string[] {
       : []),
     ...(isUnset("accept") ? ["Accept:"] : []),
     ...(isUnset("content-type") && body.kind !== "none" ? ["Content-Type:"] : []),
-    // Prevents `Expect: 100-continue`, which curl sends for a large body. From which size on depends on its version.
+    // Prevents the header `Expect: 100-continue`. curl adds it to a large body; the size depends on curl's version.
     ...(isUnset("expect") && bytes > 1024 ? ["Expect:"] : []),
   ];
 }
@@ -143,7 +146,9 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/** Returns a command that prints a body byte for byte. `null` for a short text, which the curl command itself contains. */
+/**
+ * Returns a command that prints a body byte for byte; `null` for a short text, which the curl command contains instead.
+ */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;

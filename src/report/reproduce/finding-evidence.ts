@@ -28,7 +28,10 @@ export interface EvidenceContext extends CurlOptions {
   /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /** Whether recorded requests can be sent again. Those of a client cannot: its reference server has ended. */
+  /**
+   * Whether recorded requests can be sent again. Requests of a judged client cannot, because their reference server no
+   * longer runs.
+   */
   readonly canSend: boolean;
 }
 

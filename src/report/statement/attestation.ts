@@ -10,7 +10,10 @@ import { z } from "zod";
 /** Field with the statement and its expiry date, which the in-toto predicate "test result" lacks. Its name has to be a URI. */
 const statementField = "urn:agent-hosting-conformance:statement:1";
 
-/** Algorithms of digests of a deployed image, package or commit, with the length in hex digits. */
+/**
+ * Algorithms that may compute the digest of a deployed image, package or commit. Each value is the length of a digest
+ * in hex digits.
+ */
 export const subjectAlgorithms = { sha256: 64, sha512: 128, gitCommit: 40 } as const;
 
 const subjectSchema = z.strictObject({

@@ -21,8 +21,8 @@ export function statementDifferences(stated: Statement, made: Statement): string
 const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
 /**
- * Returns the fields that are compared as a whole. A statement without a requirement set gets the first set: older
- * versions did not name it.
+ * Returns the fields of a statement that are not compared row by row. If the statement names no requirement set, adds
+ * the first one, because older versions did not name it.
  */
 const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
@@ -109,8 +109,8 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 export interface JudgementDifferences {
   readonly differences: readonly string[];
   /**
-   * Findings that only the new judgement has, such as `SSE-10 (note)`. No verdict depends on them, so they are not
-   * counted as differences.
+   * Findings that the new judgement has and the report lacks, such as `SSE-10 (note)`. They do not affect the verdict,
+   * so they do not count as differences.
    */
   readonly leftOut: readonly string[];
 }
@@ -164,7 +164,7 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, findingKey), Map.groupBy(found, findingKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // Pairs findings with the same key in their order. Those that only one report has are compared with `undefined`.
+    // Pairs findings with equal keys by their order. A finding without a partner is compared with `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       findingDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);

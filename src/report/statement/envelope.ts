@@ -51,7 +51,7 @@ export const signedBytes = (payload: Uint8Array): Buffer =>
 
 /** The result of checking the signatures of an envelope by the keys of vendors. */
 export interface SignatureCheck {
-  /** Keys with a valid signature, known from a key list and not revoked. */
+  /** Keys that signed the envelope. Each is in a key list and not revoked, and its signature is valid. */
   readonly signers: readonly VendorKey[];
   /** A line for each invalid signature and revoked key. If no signature is valid, also a line for each unknown key. */
   readonly problems: readonly string[];

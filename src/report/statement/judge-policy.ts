@@ -7,7 +7,7 @@ import type { VendorKey } from "./keys.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 
-/** A statement with all facts that the rules of a policy need. */
+/** A statement, and the facts about it that the rules of a policy judge. */
 export interface PolicyFacts {
   readonly statement: Statement;
   /** The deployed images, packages and commits that the statement names. Empty for an unsigned statement. */
@@ -121,7 +121,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
 };
 
-/** Maximum time by which a run may seem to end in the future, in days: one hour. Clocks of two machines may differ. */
+/** How far in the future the end of a run may be: one hour, in days. The clocks of two machines may differ. */
 const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {
@@ -202,7 +202,10 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
   return ruleMet("as the policy wants");
 }
 
-/** Judges by how much rate limits are exceeded. A limit that was not proven leaves the rule unchecked. */
+/**
+ * Judges whether any rate limit is exceeded by more than the policy allows. If none is, but a limit could not be
+ * tested, the rule is unchecked.
+ */
 function judgeExcess({ excessPercent: max }: Policy, { statement: { limits } }: PolicyFacts): JudgedRule | null {
   if (max === undefined) return null;
   if (limits === undefined || limits.length === 0) return ruleUnchecked("the statement shows no tested rate limit");

@@ -44,8 +44,8 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
 }
 
 /**
- * Returns the key if it can sign statements. Otherwise returns a problem: `problem` if the key is `null`, or the
- * unsupported kind of key.
+ * Returns the key if it can sign statements; otherwise a problem.
+ * @param problem the problem to return if the key is `null`
  */
 export function supportedKey(key: KeyObject | null, problem: string): Parsed<KeyObject> {
   if (key === null) return { kind: "problem", problem };

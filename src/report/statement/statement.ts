@@ -18,7 +18,8 @@ const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfie
 const maxTextCharacters = 300;
 
 /**
- * Creates the statement that a vendor can publish about a report. It depends only on report and files, so anybody can compare it.
+ * Creates the statement that a vendor can publish about a report. The same report and digests always give the same
+ * statement, so that anybody can check it.
  * @param digests SHA-256 of the report and of its evidence files
  */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
@@ -66,7 +67,10 @@ export const serializeStatement = (statement: Statement): string => `${JSON.stri
 /** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
 const publishableText = (text: string): string => sanitize(truncate(text, maxTextCharacters));
 
-/** Returns the share of pairs that was covered, and the results for limits. Empty for reports of versions without `limits`. */
+/**
+ * Returns how many pairs of request properties were covered, and the results for rate limits. Empty for a report of an
+ * older version, which has no `limits`.
+ */
 function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs" | "limits"> {
   if (limits === undefined) return {};
   return {
@@ -100,7 +104,7 @@ const exceptionsOf = (
 const lineOf = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : sanitizeLine(text, maxTextCharacters);
 
-/** Lists must and should clauses that were skipped, each with the reason of its first finding. */
+/** Lists the skipped must and should clauses, each with the reason why it was skipped. */
 function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {
   const skipped = [...clauseOutcomes(findings)]
     .filter(([, outcome]) => outcome === "skipped")
@@ -121,7 +125,7 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
 
 function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(
-    // Leaves out `__proto__`, which only a forged report contains and which no JSON object can have as an ordinary field.
+    // Leaves out a clause named `__proto__`, which only a forged report contains.
     ({ clause, reading }) => reading !== undefined && !presenceReadings.has(reading) && clause !== "__proto__",
   );
   return Object.fromEntries(
@@ -169,7 +173,7 @@ export function digestingChunks(chunksOf: () => Iterable<string>): {
   };
 }
 
-/** SHA-256 by file name in a report's folder: of `report.json`, and of `evidence.json` or the files in `load/`. */
+/** SHA-256 of the files in a report's folder, by file name: `report.json`, and the evidence files. */
 export type Digests = Readonly<Record<string, string>>;
 
 /** Name of the report's file. A statement contains its digest, so that every change of the report is noticed. */

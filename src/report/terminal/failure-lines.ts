@@ -16,8 +16,8 @@ const maxOtherFindings = 3;
 
 /**
  * Renders a broken clause in full: its sentence, the facts, the evidence, and commands that reproduce it.
- * @param cause number of its cause in the list of what to fix; `null` without such a list
- * @param shown the clause that printed each exchange or delivery, by evidence id; this function adds entries
+ * @param shown by evidence id, the clause under which an exchange or delivery was already printed; this function adds entries
+ * @param cause number of the clause's cause in the list of what to fix; `null` if there is no such list
  */
 export function failureLines(
   group: ClauseGroup,
@@ -55,7 +55,7 @@ export const findingLines = (distinct: DistinctFinding, { width, paint }: Termin
     formatLabelled(formatText(label).padEnd(10), formatText(value), width - failureIndent.length, paint.dim),
   );
 
-/** Formats a finding on one line: expected and actual, and its first instances. */
+/** Formats a finding on one line: expected and actual behaviour, and up to four tiers or load trials that showed it. */
 export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
   const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
   const more = instances.length - names.length;
@@ -64,8 +64,8 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
 }
 
 /**
- * Returns lines of evidence: the part of a load that proves the failure, the first message as on the wire, and commands
- * that reproduce it.
+ * Returns lines of evidence for a finding: the part of a load that proves it, the first message as sent or received,
+ * and commands that reproduce it.
  */
 export const evidenceLines = (
   finding: ReportFinding,

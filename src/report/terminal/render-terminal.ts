@@ -100,7 +100,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
-    // Neighbouring causes in one section of the document have the same impact. Only the first shows it.
+    // Neighbouring causes may have the same text on their impact. Only the first of them shows the text.
     const impact = impacts[at] === impacts[at - 1] ? "" : (impacts[at] ?? "");
     return [
       ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),

@@ -30,7 +30,10 @@ export interface ClauseSection {
   readonly rows: readonly ClauseRow[];
 }
 
-/** Lists the clauses of all reports by section, in the order of the document. Gaps have a separate table. */
+/**
+ * Lists the clauses of all reports by section, in the order of the document. Gaps, where the document is silent, have a
+ * separate table.
+ */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
@@ -85,7 +88,7 @@ function formatFinding({ expected, actual, reason, needs }: ReportFinding): stri
   return `${sanitizeLine(reason ?? "", 200)}${enables}`;
 }
 
-/** A row about a reading or a gap of the document: how each vendor behaves. */
+/** The behaviour of each vendor where a clause allows several readings, or where the document is silent. */
 export interface BehaviourRow {
   readonly clause: string;
   /** Id of the check, such as `LIM-15/hour`. */
@@ -174,7 +177,10 @@ interface ObservedText {
   readonly text: string;
 }
 
-/** Whether two vendors behave differently on the same tier. Two texts that the same behaviour can cause count as equal. */
+/**
+ * Whether two observations for the same tier show different behaviour. Texts that differ only in times, dates or
+ * compatible kinds of window count as equal.
+ */
 const differsFrom =
   (one: ObservedText) =>
   (other: ObservedText): boolean =>

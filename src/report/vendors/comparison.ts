@@ -51,7 +51,7 @@ export interface VendorComparison {
   readonly limits: readonly TierRows[];
   readonly streaming: readonly StreamingRow[];
   readonly latencies: {
-    /** Latencies of requests in conformance runs, which are few. `ofLoad`: in load runs. */
+    /** Latencies in conformance runs, which send few requests. `ofLoad` has the latencies in load runs. */
     readonly ofRuns: readonly LatencyRow[];
     readonly ofLoad: readonly LatencyRow[];
   };

@@ -130,7 +130,7 @@ const latencyEntry = (name: string, count: number, median: number, p99: number):
   { count, median, p99 },
 ];
 
-/** A figure of the streaming quality, for the agent of each vendor with the most streams. */
+/** A figure of the streaming quality. Each vendor's cell is about its agent with the most streams. */
 export interface StreamingRow {
   readonly name: string;
   /** The figure of each vendor, as text; `null` if it is unknown or the vendor was not judged. */

@@ -50,7 +50,7 @@ const limitDefinitions: readonly LimitDefinition[] = [
   { name: "refused requests", published: () => "", text: (vendor, tier) => formatWindowKinds(vendor, "LIM-16", tier) },
 ];
 
-/** Returns rows for each tier of which a vendor has a key: limits in headers, judged limits, and possible kinds of rate-limit window. */
+/** Returns the rows on rate limits, for each tier for which some vendor has a key. */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
   const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
   const all = new Set(mapJudged(vendors, tiersOf).flatMap((tiers) => tiers ?? []));

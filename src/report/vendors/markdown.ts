@@ -27,8 +27,8 @@ const differenceTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
 };
 
 /**
- * Formats a table under its heading; empty without rows. Tables of clauses, readings and gaps get only the rows that
- * differ.
+ * Formats a table under its heading. Returns no lines for a table without rows. Tables of clauses, readings and gaps
+ * get only the rows in which vendors differ.
  */
 function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
   const ownTitle = differenceTitles[id];

@@ -88,7 +88,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
   </section>`;
 }
 
-/** Maximum number of printed rows of a table. Keeps the print at four pages for each vendor or fewer. */
+/** Maximum number of rows of a table that are printed on paper. With it, each vendor takes at most four pages. */
 const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
@@ -169,7 +169,10 @@ const formatVendorFacts = ({ tiers, requests, started, isKept }: Extract<VendorS
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/** Renders the shares of a vendor's clauses by outcome. Hidden from screen readers, for which a text has the same numbers. */
+/**
+ * Renders a bar with the shares of a vendor's clauses by outcome. Screen readers skip the bar: the text below it has
+ * the same numbers.
+ */
 function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [

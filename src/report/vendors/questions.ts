@@ -10,18 +10,18 @@ import type { Vendor, VendorWithReport } from "./vendor.ts";
 /** A question for one vendor. */
 export interface VendorQuestion {
   readonly about: "not exercised" | "reading" | "gap";
-  /** The clauses, or checks of gaps, that the question is about. */
+  /** Ids of the clauses that the question is about. A question about a gap has the id of its check. */
   readonly clauses: readonly string[];
   readonly text: string;
 }
 
 const maxQuestions = 10;
-/** Number of questions of each kind that take precedence. Further questions fill up the rest of `maxQuestions`. */
-const firstQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
+/** Number of questions that are reserved for each kind. The rest of `maxQuestions` goes to questions of any kind. */
+const reservedQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
 /**
- * Returns at most ten questions for each vendor: on what could not be exercised, and on its differences from other
- * vendors. `null`: not judged.
+ * Returns at most ten questions for each vendor: about clauses that could not be tried, and about differences from
+ * other vendors. `null` for a vendor that was not judged.
  */
 export function vendorQuestions(
   vendors: readonly Vendor[],
@@ -38,7 +38,7 @@ export function vendorQuestions(
 
 function chosenOf(kinds: readonly (readonly VendorQuestion[])[]): VendorQuestion[] {
   const all = kinds.flat();
-  const first = kinds.flatMap((questions) => questions.filter(({ about }, at) => at < firstQuestions[about]));
+  const first = kinds.flatMap((questions) => questions.filter(({ about }, at) => at < reservedQuestions[about]));
   const further = all.filter((each) => !first.includes(each));
   const chosen = new Set([...first, ...further].slice(0, maxQuestions));
   return all.filter((each) => chosen.has(each));
@@ -51,7 +51,7 @@ function chosenOf(kinds: readonly (readonly VendorQuestion[])[]): VendorQuestion
 function unexercisedQuestions({ document: { report } }: VendorWithReport): VendorQuestion[] {
   const clauses = new Set(unexercisedOfferedMusts({ ...report, unselected: [] }));
   const skipped = report.findings.filter((finding) => finding.outcome === "skipped" && clauses.has(finding.clause));
-  const groups = Map.groupBy(skipped.filter(isForVendor), ({ needs, reason = "" }) => needs ?? reason);
+  const groups = Map.groupBy(skipped.filter(canVendorProvide), ({ needs, reason = "" }) => needs ?? reason);
   return [...groups.values()]
     .map((members): VendorQuestion => {
       const names = clausesOf(members);
@@ -60,8 +60,11 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can enable a skipped check. `false` if the run ended early, or if only a flag is missing. */
-const isForVendor = ({ reason = "", needs = "" }: ReportFinding): boolean =>
+/**
+ * Whether the vendor can provide what a skipped check needs. It cannot if the run was stopped early, or if the check
+ * needs only a command-line flag.
+ */
+const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 
 function unexercisedText(clauses: readonly string[], finding: ReportFinding | undefined): string {
@@ -78,8 +81,8 @@ function unexercisedText(clauses: readonly string[], finding: ReportFinding | un
 }
 
 /**
- * Asks about the readings that a vendor follows. Clauses with the same pair of readings, here and at other vendors,
- * share a question.
+ * Asks a vendor whether it will keep to each reading in which it differs from other vendors. Clauses with the same
+ * readings share a question.
  */
 function readingQuestions(at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] {
   const groups = groupsBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
@@ -102,12 +105,12 @@ const gapQuestions = (at: number, names: readonly string[], rows: readonly Compa
 interface Difference {
   readonly row: ComparedRow["row"];
   readonly own: string;
-  /** The different behaviours of other vendors, each after the vendors' names: `Acme: “404”`. */
+  /** Behaviours that differ from this vendor's, each after the names of the vendors that have it: `Acme: “404”`. */
   readonly elsewhere: string;
   readonly others: number;
 }
 
-/** Returns the rows in which a vendor differs from others. Rows in which it differs from the most come first. */
+/** Returns the rows in which a vendor differs from others. Rows in which it differs from more vendors come first. */
 function differencesOf(at: number, names: readonly string[], rows: readonly ComparedRow[]): Difference[] {
   return rows
     .flatMap(({ row, areDifferent }): Difference[] => {

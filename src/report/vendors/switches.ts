@@ -11,7 +11,7 @@ const kinds = ["profile", "broken clause", "error form", "reading", "limit", "ga
 /** A difference that a client meets when it goes from one vendor to another. */
 export interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /** Names of the profile, clauses, checks or limit in which the two vendors differ. */
+  /** Names of what differs between two vendors. By `kind`, it is a profile, clauses, checks or a limit. */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;
@@ -24,7 +24,7 @@ export interface VendorSwitch {
   readonly differences: readonly SwitchDifference[];
 }
 
-/** The tables of a vendor comparison in which differences are searched. */
+/** The tables of a vendor comparison from which the differences between two vendors are read. */
 export interface ComparedTables {
   readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];
@@ -75,7 +75,8 @@ function differencesBetween(one: number, other: number, tables: ComparedTables):
     ...limitDifferences(one, other, tables.limits),
     ...behaviourDifferences("gap", one, other, tables.gaps),
   ];
-  // Clauses with the same two behaviours are one difference, such as the error form of every endpoint.
+  // Merges differences with the same kind and the same two behaviours. A different error form, for example, is one
+  // difference for all endpoints.
   return groupsBy(all, ({ kind, from, to }) => [kind, from, to].join("\n"))
     .map((members) => ({ ...members[0], names: members.flatMap(({ names }) => names) }))
     .toSorted((left, right) => kinds.indexOf(left.kind) - kinds.indexOf(right.kind));

@@ -126,7 +126,10 @@ const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
 const isBrokenMust = ({ level, cells }: ClauseRow): boolean =>
   level === "must" && cells.some((cell) => cell?.outcome === "fail");
 
-/** Returns the must clauses that a vendor breaks: those that harm a client most come first, then those that most vendors break. */
+/**
+ * Returns the must clauses that at least one vendor breaks. Those that harm a client most come first; of equal ones,
+ * those that most vendors break.
+ */
 const brokenMustRows = (rows: readonly ClauseRow[]): ClauseRow[] =>
   rows
     .filter(isBrokenMust)

@@ -31,7 +31,10 @@ const tiers = ["free", "pro"] as const;
 type Tier = (typeof tiers)[number];
 type Published = "perMinute" | "perHour" | "concurrent";
 
-/** Returns the table of `docs/trust.md` that says how small an excess a run detects. */
+/**
+ * Returns a table of `docs/trust.md`: how many requests a server must admit before a run detects that it admits too
+ * many.
+ */
 export function sensitivityTable(): string {
   const row = (what: string, cell: (situation: Situation) => string): string =>
     `| ${what} | ${columns.map(cell).join(" | ")} |`;

@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Situations of a run: whether its key was unused before, and whether the run can advance the target's clock. */
+/** Conditions of a run. `isFresh`: its key has not been used before. `hasClock`: it can advance the target's clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -29,8 +29,8 @@ const limiterKinds = {
 export type LimiterKind = keyof typeof limiterKinds;
 
 /**
- * How long the run may still wait before it tests limits, in milliseconds. Of two minutes, an alert and the first
- * retries may have used one.
+ * How long the run may still wait when it begins to test limits, in milliseconds. `whole`: the default of two minutes.
+ * `rest`: what is left if earlier parts of the run have waited a minute.
  */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
@@ -40,7 +40,7 @@ const epochMs = 1_800_000_000_000;
 
 /** A server that admits more requests than one of its limits permits, and the checks that should detect it. */
 export interface LooseLimit {
-  /** Ids of the checks that may detect the excess. One of them is enough. */
+  /** Ids of checks that may detect that the server admits too many requests. One of them is enough. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (
@@ -56,8 +56,8 @@ const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits):
 };
 
 /**
- * A server that admits too many requests per minute, while its headers report the hour. Only counting the admitted
- * requests reveals it.
+ * A server that admits too many requests per minute. Its headers report only the limit per hour, so a run must count
+ * the admitted requests.
  */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
@@ -68,7 +68,9 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** A server whose headers report the minute correctly, but that still admits requests after `Remaining: 0`. */
+/**
+ * A server whose headers correctly report the limit per minute. It still admits requests after a header `Remaining: 0`.
+ */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],
@@ -85,7 +87,8 @@ export const looseAfterZeroRemaining: LooseLimit = {
 const neverRefusing = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
 /**
- * Whether a run detects a limiter that admits `admitted` requests, for each kind of limiter and each of `startSeconds`.
+ * Whether a run detects that a server admits `admitted` requests. `true` only if it does so for each kind of limiter,
+ * start time and remaining wait.
  */
 export async function isDetected(
   loose: LooseLimit,

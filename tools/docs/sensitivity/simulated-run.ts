@@ -12,7 +12,7 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A simulated target that only limits requests, and what the run knows about it. Times are in ms. */
+/** A simulated target that does nothing but limit requests, and the settings of a run against it. Times are in ms. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
   /** The limiters of the deployment. A request is admitted only if each of them has room. */
@@ -33,10 +33,10 @@ export interface SimulatedTarget {
 
 const latencyMs = 4;
 /**
- * Requests that the run sent just before it tests limits, as shares of the minute's limit: `calls` run an agent,
- * `reads` do not. `restMs` is the time since then.
+ * Requests that the run sends before it tests limits. Shares are of the limit per minute. The pause comes after the
+ * requests.
  */
-const earlierRequests = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
+const earlierRequests = { invokeShare: 0.3, usageShare: 0.2, pauseMs: 2000 } as const;
 
 /** The evidence of a limits probe, and of the probe that reviews all requests afterwards. */
 export interface SimulatedEvidence {
@@ -81,10 +81,11 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
   };
   const client = openClient(clientContext, ownKey(target));
   if (!hasClock) {
-    for (let sent = 0; sent < earlierRequests.calls * limits.perMinute; sent += 1)
+    for (let sent = 0; sent < earlierRequests.invokeShare * limits.perMinute; sent += 1)
       await client.sample("POST", invokePath);
-    for (let sent = 0; sent < earlierRequests.reads * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
-    realMs += earlierRequests.restMs;
+    for (let sent = 0; sent < earlierRequests.usageShare * limits.perMinute; sent += 1)
+      await client.sample("GET", "/usage");
+    realMs += earlierRequests.pauseMs;
   }
   const context: TierProbeContext<Need> = {
     given: { "agents.answering": "echo" } as TierProbeContext<Need>["given"],
@@ -107,8 +108,8 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 const invokePath = "/agents/echo/invoke";
 
 /**
- * A request for usage without a response. If such requests get lost, the run cannot know whether they count, so it uses
- * up the window by invokes only.
+ * A request `GET /usage` that got no response. The run then cannot know whether `GET /usage` counts towards the limit,
+ * so it uses up the limit by invokes only.
  */
 const lostUsageRead: Exchange = {
   id: "x0",

@@ -9,7 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const main = join(root, "dist", "cli", "main.js");
 const setup = join(root, "tools", "setup.mjs");
 const installedNode = join(root, "node_modules", ".bin", "node");
-// Only a checkout has the tools folder with this script. The published package does not.
+// Only a checkout of the source contains the setup script. The published package does not.
 const isCheckout = existsSync(setup);
 const nodeMajor = Number(process.versions.node.split(".")[0]);
 

@@ -1,5 +1,5 @@
-// The baseline for rendering a report's page: reads the same JSON files, and writes a file as long as the page, without
-// rendering.
+// A benchmark's baseline for rendering a report as an HTML page. Reads the same JSON files, and writes a file of the
+// same size, but renders nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

@@ -1,5 +1,5 @@
-// The baseline of a whole run. In one process, undici sends usage requests and invokes to a fastify server, and the
-// process exits. Plain JavaScript, so that Node spends no time on stripping types.
+// A benchmark's baseline for a whole run of the harness. One process starts a fastify server, sends it usage and invoke
+// requests with undici, and exits. Plain JavaScript, because stripping types would take time.
 import fastify from "fastify";
 import { Pool } from "undici";
 

@@ -3,8 +3,8 @@ import { replayNights } from "../../src/report/history/testing/replay.ts";
 import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
- * Simulates histories of 60 nights, to tune the gate of `conformance nightly`. Prints how often the gate raises a false
- * alarm or misses a slow-down of 15 %, and after how many nights it finds the slow-down.
+ * Simulates histories of 60 nights, to tune when `conformance nightly` reports a slow-down. Prints the rates of false
+ * alarms and of missed slow-downs of 15 %, and how many nights it takes to find a slow-down.
  *
  * Run it as `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
  */

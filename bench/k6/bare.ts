@@ -2,8 +2,8 @@ import http from "k6/http";
 import type { Options } from "k6/options";
 
 /**
- * The baseline for the k6 script: the same requests by the same number of virtual users, without checks of the
- * responses.
+ * The baseline for the script `scenario.ts`: the same requests by the same number of virtual users, without checks of
+ * the responses.
  */
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;

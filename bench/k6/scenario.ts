@@ -3,8 +3,8 @@ import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 
 /**
- * The same load as a scenario for the harness's k6 script. The number of requests is the limit per minute that the
- * bench passes in.
+ * A scenario for the harness's k6 script, with the same load as `bare.ts`. It sends as many requests as the limit per
+ * minute that the bench sets.
  */
 const scenario = {
   ...soak,

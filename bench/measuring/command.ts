@@ -19,8 +19,8 @@ export interface Command {
 }
 
 /**
- * The measurement of a command from start to exit: the CPU time of all its Node processes, and the peak memory of the
- * first one.
+ * The measurement of a command from start to exit. `cpuMs` covers all its Node processes. `bytes` is the peak memory of
+ * the main process.
  */
 export interface CommandMeasurement extends Measurement {
   readonly stdout: string;

@@ -1,7 +1,7 @@
 import type { EngineOptions } from "../../src/load/engine.ts";
 import { defaultEngineOptions } from "../../src/load/testing/engine-options.ts";
 
-/** Load engine options for a server of the bench. No load reaches the limits. */
+/** Returns load engine options for a server of the bench. The default limits are so high that no load reaches them. */
 export const engineOptionsFor = (
   url: string,
   key: string,

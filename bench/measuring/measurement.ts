@@ -10,8 +10,8 @@ export const measurementSchema = z.object({
 });
 
 /**
- * One measurement of a row's subject or baseline. `cpuMs` is the CPU time of all its processes, or only of the process
- * that the row measures. `bytes` is memory; `null` in rows that measure no memory.
+ * The result of one measurement. `wallMs` is the elapsed time, `cpuMs` is the CPU time of the measured processes, and
+ * `bytes` is their memory. `bytes` is `null` if memory was not measured.
  */
 export type Measurement = Readonly<z.infer<typeof measurementSchema>>;
 
@@ -33,7 +33,7 @@ export function cpuMsSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** Divides the times of a measurement by a count. Keeps its memory. */
+/** Divides both times of a measurement by a count. Leaves the memory unchanged. */
 export const divideTimes = ({ wallMs, cpuMs, bytes }: Measurement, count: number): Measurement => ({
   wallMs: wallMs / count,
   cpuMs: cpuMs / count,

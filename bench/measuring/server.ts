@@ -13,7 +13,7 @@ const usedSchema = z.object({ cpuMs: z.number() });
 /** A server of the bench, in a separate process. */
 export interface BenchServer {
   readonly url: string;
-  /** The URLs of all servers in the process, if it runs several. */
+  /** The URLs of all servers that the process runs; empty if there is only one. */
   readonly urls: readonly string[];
   /** A valid key; empty if the server requires none. */
   readonly key: string;
@@ -56,7 +56,10 @@ async function sendRequest(child: ChildProcess, question: object): Promise<unkno
   return answer;
 }
 
-/** Measures work that uses a server. In the result, the CPU time is that of the server, not of the work. */
+/**
+ * Does work that sends requests to a server, and returns its measurement. The returned CPU time is that of the server's
+ * process.
+ */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

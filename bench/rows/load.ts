@@ -65,10 +65,13 @@ const k6Row: BenchRow = {
 
 export const loadRows: readonly BenchRow[] = [autocannonRow, k6Row];
 
-/** Exit codes to accept. The code 3 means that some load proved nothing, which may happen on a busy machine. */
+/**
+ * Exit codes of `conformance load` to accept. 3 means that a load trial was invalid, which may happen on a busy
+ * machine.
+ */
 const acceptedExitCodes = [0, 3];
 
-/** Returns how long all trials of `load --all` last in real seconds, according to their scenarios. */
+/** Returns the planned duration of all trials of `load --all`, in seconds of real time. */
 async function scheduledSeconds(): Promise<number> {
   const { names: engines } = await findEngines();
   const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });

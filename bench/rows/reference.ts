@@ -159,8 +159,8 @@ const measureLimiter =
 const formatKeys = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
 /**
- * Rows for the CPU time of a rate limiter's decisions, by number of keys. It counts as constant if it grows no faster
- * than the baseline, a Map look-up.
+ * Rows that compare the CPU time of rate-limit decisions with that of Map look-ups, by number of keys. If the ratio
+ * does not grow with the number of keys, the cost of a decision counts as constant.
  */
 const costRows = keyCounts.map((count): BenchRow => ({
   name: `limiter-cost-${count}`,

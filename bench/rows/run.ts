@@ -39,10 +39,7 @@ const embeddedRow: BenchRow = {
   },
 };
 
-/**
- * Runs all checks on a server that a target file describes. Starts a new server each time, because the baseline starts
- * one, too.
- */
+/** Starts a new server, and runs all checks on it. Each measurement of the baseline starts a new server, too. */
 const runOnTargetFile: MeasureSide = async () => {
   const targetFile = scratchFile("target", "json");
   const server = await startCommandServer(

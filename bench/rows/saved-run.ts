@@ -77,8 +77,8 @@ const judgeLogRow: BenchRow = {
 };
 
 /**
- * Maximum ratio of peak memory: ten million requests to one million. Memory should not depend on the number of
- * requests.
+ * Maximum ratio of the peak memory with ten million requests to that with one million. Memory should not depend on the
+ * number of requests.
  */
 const maxGrowth = 1.25;
 

@@ -68,17 +68,20 @@ export interface MeasuredRound {
 
 /** The result of all rounds of a row. */
 export interface RowResult {
-  /** Median measurements over all rounds. */
+  /** Median times and memory of the subject, over all rounds. */
   readonly subject: Measurement;
   readonly baseline: Measurement;
   /**
-   * Median of the ratios of all rounds. A ratio stays comparable while the machine is slow, because that affects both
-   * measurements of a round.
+   * Median ratio of subject to baseline, over all rounds. A slow machine affects both measurements of a round, so the
+   * ratio stays comparable.
    */
   readonly ratio: number;
   readonly lowestRatio: number;
   readonly highestRatio: number;
-  /** Median of the ratios of CPU times. Every row has this ratio, even if the row compares something else. */
+  /**
+   * Median ratio of the subject's CPU time to the baseline's. Every row has this ratio, even if it compares another
+   * value.
+   */
   readonly cpuRatio: number;
 }
 
@@ -115,7 +118,7 @@ export function ratioOf(compared: ComparedValue, subject: Measurement, baseline:
     : quotient(comparedValue(compared, subject), comparedValue(compared, baseline));
 }
 
-/** Returns the value of a measurement that the row compares, in milliseconds or bytes. */
+/** Returns the value that a row compares, from one measurement. The unit is milliseconds or bytes. */
 export function comparedValue(compared: ComparedValue, { wallMs, cpuMs, bytes }: Measurement): number {
   if (compared === "CPU time") return cpuMs;
   if (compared !== "memory") return wallMs;

@@ -19,8 +19,8 @@ export interface OpenRow {
 /** How much work each measurement of a row does. */
 export interface WorkSize {
   /**
-   * Scales a full number of requests, keys or lines; at least 1. Published figures have the scale 1; tests of the bench
-   * have 0.01.
+   * Multiplies a full number of requests, keys or lines by the scale of the bench run. Returns at least 1. The scale is
+   * 1 for published figures, and 0.01 in tests of the bench.
    */
   readonly of: (full: number) => number;
   /** Whether the whole amount of work is measured (scale 1), as for published figures. */
@@ -53,7 +53,7 @@ export const nothingToClose = (): Promise<void> => Promise.resolve();
 /** The goal of a row: a bound for its ratio to the baseline, or a bound for the subject itself. */
 export type RowGoal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
-  /** A bound for the subject: bytes if the row compares memory, otherwise milliseconds. */
+  /** A maximum for the subject alone: in bytes if the row compares memory, otherwise in milliseconds. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
   /** No goal: the row only helps to compare other rows. */
   | { readonly of: "nothing" };

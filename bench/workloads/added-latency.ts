@@ -20,7 +20,7 @@ export const pacedSchema = z.object({
 /** Requests to send at a constant rate, alternately to the server and through the proxy. */
 export type PacedRequests = z.infer<typeof pacedSchema>;
 
-/** Length of the windows in which the two percentiles are compared. */
+/** Length of a window. Each window yields one comparison of the latency with and without the proxy. */
 const windowMs = 1000;
 
 /**

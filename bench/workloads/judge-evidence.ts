@@ -11,7 +11,8 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 
 /**
- * Judges saved evidence: reads the file, and makes a new report. The baseline (`parse`) only parses the file as JSON.
+ * Measures how long one side takes. The side `judge` reads saved evidence and makes a new report. The baseline,
+ * `parse`, only parses the same file as JSON.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, folder, file } = inputSchema.parse(input);

@@ -7,7 +7,10 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 
-/** Judges a log of k6: reads the file, and reaches a verdict. The baseline (`parse`) only parses each line as JSON. */
+/**
+ * Measures how long one side takes. The side `judge` reads a log of k6 and reaches a verdict. The baseline, `parse`,
+ * only parses each line as JSON.
+ */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, file } = inputSchema.parse(input);
   const took = await measureTime(side === "judge" ? () => judgeLog(file) : () => parseLines(file));

@@ -27,8 +27,8 @@ type DecideRequest = (name: string) => void;
 /** Measures the time of a million decisions on random keys, or the memory of one key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // V8 computes and stores a string's hash when the string is first used as a key. The Set forces that now, so that its
-  // memory is not counted as the limiter's.
+  // V8 computes and stores a string's hash when the string is first used as a key. The Set forces that now, so that
+  // stored hashes do not count as memory of the limiter.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -43,8 +43,8 @@ export async function run(input: unknown): Promise<Measurement> {
 }
 
 /**
- * Returns the memory of a key in bytes. With few keys, measures many limiters with the same keys, so that other memory
- * of the process is negligible.
+ * Returns how many bytes a limiter uses per key. If there are few keys, fills many limiters with them, so that other
+ * memory of the process is negligible.
  */
 function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
@@ -53,7 +53,7 @@ function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number
   const emptyBytes = heapBytes();
   for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses every limiter once more, so that the garbage collector could not free it before the measurement.
+  // Uses every limiter once more. Otherwise, the garbage collector could free a limiter before the measurement.
   for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }

@@ -28,7 +28,7 @@ const autocannonSettings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
-/** Sends requests with autocannon in this process, and measures the process. */
+/** Sends requests with autocannon in this process. Measures the elapsed time, and the CPU time of this process. */
 export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
   return measureTime(async () => {

@@ -43,8 +43,8 @@ export async function runCommandLine(): Promise<void> {
 }
 
 /**
- * Returns the exit code of a command in which the harness failed. That failure outranks "nothing was exercised",
- * because it explains it.
+ * Returns the exit code of a command in which the harness itself failed. If nothing was exercised, that failure is the
+ * reason, so its exit code replaces the other.
  */
 const exitCodeAfterFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);

@@ -36,7 +36,7 @@ export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
     }
   });
 
-/** The step `present` of a command that only prints a text. */
+/** Prints the result of a command that only makes a text. Returns the exit code for success. */
 export function printResult(text: string): number {
   process.stdout.write(text);
   return exitCodes.fine;

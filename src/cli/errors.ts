@@ -18,14 +18,14 @@ export function registerSecrets<T extends Target | null>(target: T): T {
   return target;
 }
 
-/** Registers an API key that does not belong to a target yet, so that error messages do not show it. */
+/** Registers an API key or token that is not part of a target, so that messages do not show it. */
 export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
 /**
- * Redacts the registered secrets. Does not spare words of the harness that equal a secret: to know these words, it
- * would have to load every suite.
+ * Removes the registered secrets from a text. May also remove harmless words that occur in a secret: telling them apart
+ * would require loading every suite.
  */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
@@ -33,7 +33,7 @@ const maxStackLines = 20;
 
 let hasFailed = false;
 
-/** Whether the harness itself has failed during this command, which then affects the exit code. */
+/** Whether the harness itself has failed during this command. Such a failure affects the exit code. */
 export const hasPrintedFailure = (): boolean => hasFailed;
 
 /** Prints that the harness itself failed: one sentence, and the stack trace for a bug report. */

@@ -1,8 +1,8 @@
 import { type Command, Help, Option } from "commander";
 
 /**
- * The most used options, by their heading in the help. `serve --fault` stands for the option of that command only, and
- * takes precedence over `--fault`.
+ * The most used options, by the heading under which help shows them. An entry such as `serve --fault` is for that
+ * command only, and takes precedence over `--fault`.
  */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],

@@ -6,7 +6,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
-/** An option: only its help text, or also a default value, a parser of its text, and whether it is required. */
+/** An option of a command: only its help text, or an object with further settings. */
 type OptionRow =
   | string
   | {

@@ -61,7 +61,10 @@ export function prepareLockedFolder(folder: string, flag = "--out"): string {
   return path;
 }
 
-/** Locks the folder of a new report: the one of `--out`, or else one under reports/ that is named by time, prefix and name. */
+/**
+ * Locks the folder of a new report. Without `out`, that is a new folder in `reports/`, named by the time, `prefix` and
+ * `name`.
+ */
 export const prepareReportFolder = (out: string | undefined, name: string, prefix = ""): string =>
   prepareLockedFolder(out ?? join("reports", `${timeInName(new Date())}-${prefix}${slug(name).slice(0, 40)}`));
 

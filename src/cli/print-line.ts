@@ -3,7 +3,10 @@ import { withInvocation } from "./invocation.ts";
 import { redactSecrets } from "./errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 
-/** Prints a message on standard error without secrets. A {@link Line} has no control characters from outside. */
+/**
+ * Prints a message on standard error, without secrets. The type {@link Line} ensures that texts from other programs
+ * have no control characters.
+ */
 export const printLine = (text: Line): void => void process.stderr.write(`${withInvocation(redactSecrets(text))}\n`);
 
 /** Prints several messages, each on a line of its own. */
@@ -26,7 +29,7 @@ export function reportUnwrittenOutput(sentence: string): void {
   recordUnwrittenOutput();
 }
 
-/** Records that an output could not be written, and corrects an exit code that is already set. */
+/** Records that an output could not be written. If the exit code is already set, adjusts it. */
 export function recordUnwrittenOutput(): void {
   hasUnwrittenOutput = true;
   if (process.exitCode !== undefined) process.exitCode = exitCodeWithUnwrittenOutputs(Number(process.exitCode));

@@ -9,8 +9,8 @@ import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputConfiguration: OutputConfiguration = {
-  // On a terminal, commander must not wrap: `wrapHelp` does it later, when the text contains the command that started
-  // this process.
+  // Commander must not wrap help text for a terminal. `wrapHelp` wraps the text after `withInvocation` has replaced the
+  // commands in it.
   getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {

@@ -23,7 +23,7 @@ export interface ProgressOptions {
 
 /** Prints the progress of a run. */
 export interface Progress {
-  /** Prints the first line, with the version and the given facts, such as the target. Equal facts are printed once. */
+  /** Prints the first progress line from the given facts, such as version and target. Equal facts are printed once. */
   readonly started: (...facts: readonly string[]) => void;
   /** Sets the total number of probes. */
   readonly planned: (probes: number) => void;
@@ -147,7 +147,9 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   return { events, done: progress.done };
 }
 
-/** Judges with the progress on standard error, until the user or a failure of the harness ends it early. */
+/**
+ * Judges a target, with the progress on standard error. The user or a failure of the harness can end the judging early.
+ */
 export async function judgeWithProgress(
   isQuiet: boolean,
   judge: (interruption: Interruption, progress: ReturnType<typeof showRunProgress>) => Promise<JudgedTarget>,

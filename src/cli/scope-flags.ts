@@ -30,12 +30,12 @@ const scopeOptions = {
   "--coverage-seed <n>": `draws other requests for the same pairs (default: $${seedVariable}, else 1; nightly: its day, such as 20300205)`,
 } as const;
 
-/** The option that selects what failed in a saved report. */
+/** The option that selects the checks that failed in a saved report. */
 export const failedOption = {
   "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
 } as const;
 
-/** The name that a parsed flag has for a bound: `maxWait` for `maxWaitMs`, because a flag's value has its own unit. */
+/** The flag's property name for a limit of a run: `maxWait` for `maxWaitMs`. The user chooses the unit, as in `90s`. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of all commands that plan or run checks. */

@@ -22,7 +22,10 @@ function newState(): SignalState {
 
 const sameSignalMs = 500;
 
-/** Ends the running actions at the first signal, and the process at the second or if there is nothing to end. */
+/**
+ * Handles a signal such as SIGINT. The first one ends the running actions, and the second ends the process. If nothing
+ * is running, the first ends the process.
+ */
 export function handleSignal(): void {
   const nowMs = performance.now();
   if (state.firstMs === null) {
@@ -31,7 +34,8 @@ export function handleSignal(): void {
     for (const controller of state.actions) controller.abort();
     return;
   }
-  // Signals in quick succession count as one: a single Ctrl-C may arrive both from the terminal and from the launcher.
+  // Signals in quick succession count as one. A single Ctrl-C may cause two: one from the terminal, and one from the
+  // parent process.
   if (nowMs - state.firstMs > sameSignalMs) process.exit(exitCodes.interrupted);
 }
 

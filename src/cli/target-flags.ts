@@ -97,7 +97,7 @@ function targetFromFile(flags: TargetFlags, path: string, environment: Environme
   return { ...target, ...withDefaultStreamingAgent({ ...agents, answering: flags.agent }) };
 }
 
-/** Replaces the webhook receiver of a target. Keeps the source addresses that the target file publishes. */
+/** Replaces the webhook receiver of a target. Keeps the published addresses from which the target sends deliveries. */
 function withReceiver(file: Target, receiver: z.infer<typeof webhooksSchema>): Target {
   const webhooks = webhooksOf(receiver, file.baseUrl);
   return { ...file, webhooks: webhooks && { ...webhooks, sources: file.webhooks?.sources ?? null } };
@@ -120,7 +120,7 @@ function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeo
   throw new UsageError(line`${flag}: ${issue?.message ?? "cannot be used"}.`);
 }
 
-/** The options that apply faults and variants to the embedded server. */
+/** The options that change the embedded server. A fault breaks clauses on purpose; a variant is legal. */
 export const patchOptions = {
   "--fault <name>": repeatable("embedded server only: break one thing on purpose"),
   "--variant <name>": repeatable("embedded server only: behave differently, and still legally"),

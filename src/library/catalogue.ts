@@ -31,7 +31,7 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
 /** A fault or a variant of the reference server. */
 export interface BehaviourEntry {
   readonly name: string;
-  /** Heading of the section in the interface document that describes the behaviour. */
+  /** Heading of the section in the interface document that the fault or variant concerns. */
   readonly section: string;
   readonly summary: string;
   /** Ids of the clauses that the fault breaks. Empty for a variant, which is legal. */

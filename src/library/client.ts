@@ -8,15 +8,21 @@ import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeClient}. Everything has a default. */
 export interface JudgeClientOptions {
-  /** Kinds of trouble to cause, such as `429`. Default: all {@link troubles}. Empty: one run without trouble. */
+  /**
+   * Kinds of errors to inject, such as `429`. Default: all {@link troubles}. With an empty list, the command runs only
+   * once, without injected errors.
+   */
   readonly troubles?: readonly string[];
-  /** Seed of the schedule of trouble. Default: 1. */
+  /** Seed for choosing which requests get injected errors. Default: 1. */
   readonly seed?: number;
-  /** Whether a single wrong request breaks its clause. Default: `false`, because tests send some on purpose. */
+  /**
+   * Whether a single wrong request breaks its clause. Default: `false`, because a client's tests send some wrong
+   * requests on purpose.
+   */
   readonly strictRequests?: boolean;
   /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */
   readonly timeoutMs?: number;
-  /** Names of the environment variables that the command reads. */
+  /** Names of the environment variables through which the command gets the server's address and credentials. */
   readonly variables?: Partial<ClientVariables>;
   /** When this signal aborts, the command ends, and the requests until then are judged. */
   readonly signal?: AbortSignal;
@@ -37,7 +43,7 @@ export const troubles: readonly string[] = Object.keys(troubleNames);
  *
  * @param command program and arguments, such as `["node", "client.ts"]`
  * @throws {UsageProblem} if the command or an option cannot be used
- * @throws {NothingToJudge} if the command fails without trouble, or sends nothing
+ * @throws {NothingToJudge} if the command sends nothing, or fails without injected errors
  */
 export async function judgeClient(
   command: readonly [program: string, ...args: string[]],

@@ -69,7 +69,7 @@ function readSavedRunOf(folder: string): SavedRun {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // Only a load report causes a `UseCaseError`.
+    // `readSavedRun` throws a `UseCaseError` only for a load report.
     if (error instanceof UseCaseError)
       throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;

@@ -34,7 +34,7 @@ export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"
 export interface Loaded {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** Report and evidence. Renderers take this. */
+  /** The report with its evidence: the input of all renderers. */
   readonly document: ReportDocument;
 }
 

@@ -30,9 +30,12 @@ export interface NightOptions extends JudgeScope {
 export interface JudgedNight {
   /** Name of the night in the history. */
   readonly id: string;
-  /** Findings and counts that became worse since earlier nights. */
+  /** Findings of checks, and counts of load trials, that became worse since earlier nights. */
   readonly regressions: readonly Regression[];
-  /** Load trials that became slower. A second trial has confirmed this, and no earlier night reported it. */
+  /**
+   * Load trials that became slower. A second run of each trial has confirmed this, and no recent night has reported it
+   * yet.
+   */
   readonly slower: readonly ReportedLatencyShift[];
   /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;

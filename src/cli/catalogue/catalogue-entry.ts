@@ -43,7 +43,7 @@ function describe(check: Check): string[] {
   ];
 }
 
-/** Formats the responses on which a check judges, such as `invoke 200`. Groups them by the setup that they need. */
+/** Lists the responses that a check judges, such as `invoke 200`. Groups them by the setup that they need. */
 function matrixLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));
@@ -55,13 +55,18 @@ function matrixLines({ matrix }: Check): string[] {
   ];
 }
 
-/** Texts about a clause, from the suites and the reference server. */
+/** The checks of a clause, and the lines that explain the clause to the user. */
 export interface CatalogueEntry {
   /** The checks of the clause, each with the first requirement set that contains it. */
   readonly checks: readonly Pick<Check, "id" | "since">[];
-  /** Lines for the user: checks with their needs, and faults and variants that break the clause. */
+  /**
+   * Lines about each check and its required setup, then about the reference server's faults and variants that break the
+   * clause.
+   */
   readonly lines: readonly string[];
 }
 
-/** All entries by clause id. The build writes them into the bundle, so they must be plain JSON. */
+/**
+ * The entry of every clause, by clause id. The build writes the entries into the bundle, so they must be plain JSON.
+ */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

@@ -140,7 +140,10 @@ async function controlOf(
   return detectControl({ baseUrl, network, ...given });
 }
 
-/** Returns what the proposed target file lacks: the missing requirements for which a run with it would skip checks. */
+/**
+ * Returns the requirements that the proposed target file does not meet. A run with this file would skip the checks that
+ * need them.
+ */
 async function missingParts(
   answers: AnswersBeforeDiscovery,
   tier: string | null,

@@ -55,7 +55,7 @@ export function judgeCommand(): Command {
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
-/** A file to judge. For recorded traffic, `folder` is the folder for its report. */
+/** An input of `conformance judge`. For recorded traffic, `folder` is where the report is written. */
 type FileToJudge =
   | { readonly kind: "traffic"; readonly file: string; readonly recording: Recording; readonly folder: string }
   | { readonly kind: "saved run"; readonly folder: string; readonly saved: SavedRun }

@@ -8,7 +8,7 @@ import { exitCodes } from "../../base/exit-codes.ts";
 import { printLine } from "../print-line.ts";
 import { signingKeyVariable } from "../report/report-flags.ts";
 
-/** `conformance key`: makes keys that sign statements, and the list that says whose they are. */
+/** `conformance key`: makes keys that sign statements, and the list of public keys that a vendor publishes. */
 export const keyCommand = (): Command =>
   new Command("key")
     .addCommand(newCommand())

@@ -163,7 +163,7 @@ async function present(outcome: LoadOutcome, prepared: Prepared): Promise<number
   return outcome.isInterrupted ? exitCodes.interrupted : loadExitCode(outcome.document.report, outputs.rules);
 }
 
-/** Prints why no load was sent, and presents the report that says so, if there is one. */
+/** Prints why no load was sent. If there is a report about that, presents the report. */
 async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): Promise<number> {
   if (kept !== null) await presentLoad(kept, prepared, outputs, process.stderr);
   const code = notSentExitCode(why);

@@ -177,7 +177,7 @@ function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken
 /**
  * Returns the exit code of a night.
  *
- * @param onlyRegressions whether to ignore findings that were already broken on earlier nights
+ * @param onlyRegressions whether a failed check counts only if it is a regression
  */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;

@@ -94,7 +94,8 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
   });
 
 /**
- * Whether the requests may be sent. They need no consent, `--yes` gives it, or the user gives it on the terminal.
+ * Whether the requests may be sent again. Asks the user on the terminal, unless no consent is needed or `--yes` gives
+ * it.
  *
  * @throws {UsageError} if consent is needed and there is no terminal
  */
@@ -138,7 +139,7 @@ const exitCodeOf: Readonly<Record<ReplayResult["outcome"], number>> = {
   "not reached": exitCodes.nothingExercised,
 };
 
-/** Returns a `conformance run` command that judges the replayed checks anew, at the same address. */
+/** Returns a `conformance run` command that sends new requests for the replayed checks to the same server. */
 function judgeCommand({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
   const only = [...new Set(chosen.findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
   const isOfFile = targetFile !== undefined && target?.baseUrl === baseUrl;

@@ -84,7 +84,7 @@ async function present(
 /**
  * Judges a saved report by the requirement set in `--requirements`. Without the flag, returns the report unchanged.
  *
- * @throws {UsageError} if there is no such set, or the report was judged by an earlier one
+ * @throws {UsageError} if there is no such set, or the report was judged by an older set
  */
 export const narrowDocument = (document: ReportDocument, flags: RequirementsFlag): ReportDocument =>
   flags.requirements === undefined

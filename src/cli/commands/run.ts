@@ -191,7 +191,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // The report of the run is already saved. If the watch could not begin, only this error is left to print.
+    // If the watch could not begin, prints why. The report of the run is presented later.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);

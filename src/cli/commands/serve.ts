@@ -112,8 +112,8 @@ function readRanges(flag: string, ranges: readonly string[]): readonly string[] 
 }
 
 /**
- * The token that lets a client change the server's clock or deployments. If it `isGenerated`, the user does not know
- * it, so it is printed.
+ * The token that a client must send to change the server's clock or deployments. A generated token is printed, because
+ * the user does not know it.
  */
 interface ControlToken {
   readonly token: string;
@@ -131,7 +131,7 @@ function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): Co
   throw new UsageError(line`${name} is empty, or holds blanks or characters that a header cannot carry.`);
 }
 
-/** Facts that the banner shows in addition to the server. */
+/** Facts for the banner, besides those in {@link Reference}. */
 interface BannerFacts {
   readonly patches: readonly string[];
   readonly hosted: readonly HostedAgent[];

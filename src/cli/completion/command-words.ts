@@ -24,8 +24,8 @@ export const wordLists = {
 } satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * The kind of values to complete: a word list of `wordLists`, or file names (also for free text). `none`: the flag has
- * no value.
+ * The kind of words that a shell offers for a value: one of `wordLists`, or file names. `file` also stands for free
+ * text, and `none` for a flag without a value.
  */
 export type ValueKind = keyof typeof wordLists | "file" | "none";
 
@@ -46,7 +46,10 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** The kind of values of each flag. A command's path before a flag limits the entry to that command. */
+/**
+ * The kind of values of each flag. An entry such as `selftest --only` is for that command only, and takes precedence
+ * over `--only`.
+ */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

@@ -8,12 +8,15 @@ type Render = (program: string, commands: readonly CommandWords[]) => string[];
 
 const scripts: Readonly<Record<Shell, Render>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Quotes a text for a shell. Between single quotes, bash and zsh change nothing; fish reads `\\` and `\'` there. */
+/**
+ * Quotes a text for bash or zsh. fish needs {@link quotedForFish}, because it interprets backslashes between quotes.
+ */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const quotedForFish = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
 /**
- * Returns lines of a shell function. For the flag `$2` of the command `$1`, it sets `kind` to the kind of its values.
+ * Returns the lines of a shell function. Its arguments are a command and a flag. It sets `kind` to the kind of the
+ * flag's values.
  */
 function valueFunction(commands: readonly CommandWords[]): string[] {
   const takesValue = ({ value }: FlagWords): boolean => value !== "none";
@@ -26,7 +29,10 @@ function valueFunction(commands: readonly CommandWords[]): string[] {
   return ["_conformance_value() {", '  case "$1 $2" in', ...cases, "  esac", "}"];
 }
 
-/** Returns lines of a shell function. For the command `$1`, it sets variables to the words that may follow. */
+/**
+ * Returns the lines of a shell function. Its argument is a command. It sets variables to the words that may follow the
+ * command.
+ */
 const wordsFunction = (
   commands: readonly CommandWords[],
   assignments: (command: CommandWords) => readonly string[],

@@ -271,7 +271,7 @@ const pathQuestions = {
   operation: "Path that starts a long-running operation with the body of an invoke",
 } as const satisfies Record<keyof UserGivenPaths, string>;
 
-/** Asks for the paths of batch and operation requests, which the document does not define. */
+/** Asks for the paths of batch and operation requests, which the interface document does not define. */
 export async function askPaths(flags: InitFlags, prompter: Prompter | null): Promise<UserGivenPaths> {
   const known: Record<string, string | undefined> = { batch: flags.batchPath, operation: flags.operationPath };
   if (prompter !== null && flags.yes !== true)

@@ -13,7 +13,10 @@ export interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /** Duration of the scenario for its slowest tier: on the embedded server, and on a target without a test clock. */
+  /**
+   * The scenario's duration in seconds, for its slowest tier. `embedded`: on the embedded server, whose clock may run
+   * faster than real time. `real`: on any other target.
+   */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 

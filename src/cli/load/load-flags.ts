@@ -64,8 +64,8 @@ export function readEngine(text: string | undefined): EngineName | null {
 }
 
 /**
- * Returns the flags that describe the target. Leaves out `--tier` if a target file describes it, because the flag then
- * only selects the tier to load.
+ * Returns the flags that describe the target. These include `--tier` only if a base URL is given instead of a target
+ * file. Otherwise, `--tier` only selects the tier to load.
  */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;

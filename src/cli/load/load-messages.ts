@@ -70,7 +70,10 @@ export function formatNotSentReason(why: NotSentReason): string {
   }
 }
 
-/** Returns the exit code if no load was sent. `null` if the parameters were wrong (a usage error) or the user declined. */
+/**
+ * Returns the exit code if no load was sent. Returns `null` after a usage error, or if the user declined: the caller
+ * then decides.
+ */
 export function notSentExitCode({ kind }: NotSentReason): number | null {
   if (kind === "harness limit") return exitCodes.harnessFailed;
   if (kind === "interrupted") return exitCodes.interrupted;

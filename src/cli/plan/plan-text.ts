@@ -137,7 +137,9 @@ function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint)
   ];
 }
 
-/** Formats how many combinations of request properties the run will send, and what would enable the others. */
+/**
+ * Formats how many pairs and triples of request properties a run combines, and which missing setup would allow more.
+ */
 function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint): string[] {
   if (pairs === null) return [];
   const { triples, isMinimum, seed } = pairs;
@@ -153,7 +155,10 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
   ];
 }
 
-/** Returns a row for each missing setup, with the numbers of pairs and triples that it would enable. */
+/**
+ * Returns a row for each setup that the target lacks. The row says how many pairs and triples of request properties the
+ * setup would allow.
+ */
 function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares: readonly string[] }[] {
   const sharesOf = (what: string, { cut, total }: PlannedPairCounts) =>
     cut.map((each) => ({
@@ -218,7 +223,7 @@ function shortText({ checks, enoughMinutes }: ChecksShortOfTime, maxWaitMs: numb
   return `${allowed}; ${enough}.`;
 }
 
-/** A plan of a run in which open questions are sentences instead of data. */
+/** The plan of a run. Its open questions (`unknown`) are sentences instead of data. */
 export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
   readonly unknown: readonly string[];
 }

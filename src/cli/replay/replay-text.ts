@@ -81,7 +81,7 @@ function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle
   ];
 }
 
-/** Lines of the request below its request line, which the heading already shows. */
+/** Formats a request without its request line, because the heading already shows that line. */
 const sentLines = (exchange: Exchange): string[] =>
   exchangeLines(exchange, messageBounds)
     .slice(1)

@@ -30,7 +30,7 @@ const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 export interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
-  /** Whether to print every table, although a clause is broken. Default: `false`. */
+  /** Whether to print tables that the text report otherwise omits, mainly if a clause is broken. Default: `false`. */
   readonly isVerbose?: boolean;
   /** Folder of the report, as shown to the user; `null` if the report was not saved. */
   readonly folder: string | null;

@@ -62,8 +62,8 @@ export type FailureFlags = FlagsOf<typeof failureOptions>;
 export type ReportFlags = FlagsOf<typeof reportOptions> & FormatFlags;
 
 /**
- * Returns the options that sign a statement, and an option for each format. Leaves out `json`, whose help text differs
- * between commands.
+ * Returns an option for each report format, and the options for signed statements. Leaves out `json`, because its help
+ * text differs between commands.
  *
  * @param sources the inputs that the command has; a format that needs another input gets no option
  */
@@ -76,9 +76,9 @@ export function formatOptions(sources: readonly RequiredInput[] = ["report", "ex
 }
 
 /**
- * Reads the flags of a command that makes a report. Locks the folder of the report.
+ * Reads the flags that every command with a report has. Locks the folder of the report.
  *
- * @param name what the report is about, for the name of a new folder
+ * @param name part of the name of a new folder, such as the name of the target
  * @throws {UsageError}
  */
 export const prepareReport = (flags: ReportFlags, name: string, prefix = "") => ({
@@ -114,8 +114,8 @@ function readBaseline(path: string): Baseline {
 }
 
 /**
- * Reads the signing flags; `null` without statement or key. Removes the key from the environment, so that no child
- * process inherits it.
+ * Reads the flags for a signed statement. Returns `null` if no statement is requested, or no key is given. Removes the
+ * key from the environment, so that no child process inherits it.
  */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,

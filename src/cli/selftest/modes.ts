@@ -60,7 +60,7 @@ export const selftestOptions = {
 
 export type SelftestFlags = FlagsOf<typeof selftestOptions>;
 
-/** The result of a self-test, as JSON and as the text below the rows of its trials. */
+/** The result of a self-test: as JSON, and as the text to print after the rows of all trials. */
 interface SelftestResult {
   readonly wrong: number;
   readonly json: unknown;
@@ -162,7 +162,10 @@ function loadRow(result: LoadFaultResult): string {
   return [row, ...indented(complaints), ""].join("\n");
 }
 
-/** Tests legal servers that combine many variants, which a seed draws. If one fails, prints the fewest variants that still fail. */
+/**
+ * Tests legal servers, each with many variants that a seed selects. If a server fails, prints the smallest set of its
+ * variants that still fails.
+ */
 async function testSeeds({ seed, full, json = false }: SelftestFlags, seeds: number): Promise<SelftestResult> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
   const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {
@@ -223,8 +226,8 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
 ];
 
 /**
- * Tests servers that misbehave under a condition. Checks must detect every illegal behaviour and accept every legal
- * one.
+ * Tests servers that change responses whenever a request meets a condition. Checks must detect every illegal change and
+ * accept every legal one.
  */
 async function testWire({
   json = false,
@@ -258,7 +261,10 @@ async function testWire({
 /** Without `--verbose`, a row shows at most this many texts of failed checks. */
 const maxReported = 3;
 
-/** Formats the result of a mutant as lines. Empty for an expected result, unless `isVerbose`. */
+/**
+ * Formats the trial of a server that changes certain responses. Returns an empty text for an expected result, unless
+ * `isVerbose`.
+ */
 function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
   const { mutant, status, said, changed, ms } = trial;
   const isExpected = status === "killed" || status === "passed";

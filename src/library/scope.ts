@@ -39,7 +39,10 @@ const isStringArray = (given: unknown): boolean =>
 export type JudgeScope = CheckSelection & {
   /** The requirement set to judge by. Checks of later sets run, but do not count. Default: the newest set. */
   readonly requirements?: RequirementSet;
-  /** Seed of the randomly generated requests. Default: 1; for a nightly run, its day. */
+  /**
+   * Seed of the randomly generated requests. Default: 1. A nightly run takes its date as the seed by default, such as
+   * 20300205.
+   */
   readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 

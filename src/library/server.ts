@@ -23,9 +23,9 @@ export interface ServerOptions {
   readonly port?: number;
   /** The clock of the server. `virtual`: time passes only when {@link ReferenceServer.advance} is called. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
-  /** Names of {@link faults} to apply, in this order. */
+  /** Names of {@link faults} to apply, in this order. A fault makes the server break clauses on purpose. */
   readonly faults?: readonly string[];
-  /** Names of {@link variants} to apply. */
+  /** Names of {@link variants} to apply: legal behaviours that differ from the default. */
   readonly variants?: readonly string[];
   /** Called after the response to each request has been sent. */
   readonly onRequest?: (line: RequestLine) => void;

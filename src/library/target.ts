@@ -21,7 +21,10 @@ export interface PlainTarget {
   readonly tier?: PublishedTier;
   /** Id of an agent that answers. Default: one from the target's list. */
   readonly agent?: string;
-  /** The harness's receiver. `listen`: its local address. `publicUrl`: where the target reaches it. */
+  /**
+   * The webhook receiver of the harness. `listen`: its local address. `publicUrl`: the URL at which the target reaches
+   * it.
+   */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
   /** Proxy, CA certificates and client certificate, as in a target file. Paths are relative to the working directory. */
   readonly network?: z.input<typeof networkSchema>;
@@ -40,7 +43,10 @@ export interface EmbeddedTarget {
 /** The target to judge, in any form. `{ file }`: path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** The resolved target with no patches, or `null` for the embedded server with patches (faults and variants). */
+/**
+ * A resolved target. `null` stands for the embedded reference server with these patches (faults and variants). It is
+ * started only for the run.
+ */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };

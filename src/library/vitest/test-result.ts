@@ -45,8 +45,8 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
 }
 
 /**
- * Returns the result of a check without a finding: `passed` if it only repeats an earlier check and had no further
- * case, otherwise `skipped`.
+ * Returns the result of a check without a finding. It is `passed` if the check repeats an earlier check and adds no
+ * case to it; otherwise `skipped`.
  */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };

@@ -113,7 +113,8 @@ export function comparabilityNotes(
 
 function targetNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.target, newer.target];
-  // For a client, only the name is compared: each run starts the reference server at another address.
+  // A report on a client has the address of the reference server, which is another one in each run. Only the names are
+  // compared.
   const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
   const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];
@@ -130,8 +131,8 @@ function targetNotes(older: Report, newer: Report): string[] {
 const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
 /**
- * Returns the later report's verdict by the earlier requirement set, as a note. Empty if both reports have the same
- * set.
+ * Returns a note if the reports were judged by different requirement sets. It names the verdict that the report with
+ * the later set would get by the earlier set.
  */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
@@ -188,7 +189,10 @@ const unpairedReasonTexts: Readonly<Record<Exclude<UnpairedReason, "check">, str
   silent: "it has no such findings",
 };
 
-/** Returns a note for each reason why only one report has some findings. Leaves out checks that the other suite does not have. */
+/**
+ * Returns a note for each reason why findings are missing from a report. Leaves out checks that the suite of that
+ * report does not have.
+ */
 function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
   return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
     why === "check"
@@ -206,7 +210,9 @@ function incomparableMetricNotes(metrics: readonly LoadMetric[]): string[] {
   );
 }
 
-/** Pairs the streaming quality of each agent in two reports. It is never a regression. */
+/**
+ * Pairs the streaming quality of each agent in two reports. A change of streaming quality never counts as a regression.
+ */
 function compareStreaming({ streaming: older = [] }: Report, { streaming: newer = [] }: Report): StreamingChange[] {
   const agents = new Set([...newer, ...older].map(({ agent }) => agent));
   return [...agents].map((agent) => ({

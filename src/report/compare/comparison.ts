@@ -170,7 +170,7 @@ export type UnpairedReason = (typeof unpairedReasons)[number];
 /** A finding that only one of the two reports has. */
 export type UnpairedFinding = DeepReadonly<z.infer<typeof unpairedSchema>>;
 
-/** A change that the rules count as a regression. */
+/** A change between two reports that counts as a regression by the chosen rules. */
 export type Regression = DeepReadonly<z.infer<typeof regressionSchema>>;
 
 /** The streaming quality of an agent in both reports. */

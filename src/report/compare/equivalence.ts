@@ -5,7 +5,7 @@ const volatilePatterns: readonly RegExp[] = [
   /(?<=\b(?:127\.0\.0\.1|localhost|\[::1\]):)\d+/g,
 ];
 
-/** Matches the number in `1.2 without a unit`, which findings of WHK-10 write because the document shows no unit. */
+/** Matches a duration that the target sent without a unit: the number in `1.2 without a unit`. */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
 /** Durations without a unit that differ by more than this factor are in different units: seconds and milliseconds. */
 const maxUnitlessFactor = 100;
@@ -15,7 +15,10 @@ export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted"
 const windowKindPattern = `(?:${windowKinds.join("|")})`;
 const windowKindListPattern = new RegExp(`\\b${windowKindPattern}\\b(?:(?:, | or )${windowKindPattern}\\b)*`, "g");
 
-/** Whether the same behaviour can cause both observations. They may differ in times, dates and possible kinds of rate-limit window. */
+/**
+ * Whether two texts of findings can describe the same behaviour. They may differ only in times, dates, ports, and
+ * possible kinds of rate-limit window.
+ */
 export function isEquivalentText(was: string, is: string): boolean {
   if (replaceVolatile(was) !== replaceVolatile(is)) return false;
   if (!haveSameUnits(was, is)) return false;
@@ -30,8 +33,8 @@ const replaceVolatile = (text: string): string =>
   );
 
 /**
- * Whether the durations without a unit may have the same unit in both texts. A zero matches every unit, because it may
- * be rounded.
+ * Whether durations that lack a unit can be in the same unit in both texts. A duration of 0 may be rounded, so it fits
+ * every unit.
  */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);

@@ -13,10 +13,10 @@ import {
 } from "./comparison.ts";
 import { isEquivalentText } from "./equivalence.ts";
 
-/** The parts of a report that are needed to compare its findings, and to say why one is missing. */
+/** The parts of a report that are needed to compare its findings, and to explain why a finding is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load" | "pairs">;
 
-/** Name of a list in {@link FindingChanges} for findings of both reports, such as `fixed`. */
+/** A way in which a finding that both reports contain can change, such as `fixed`. */
 type ChangeCategory = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
 /** Sorts the findings of two reports by how they changed. */
@@ -46,7 +46,10 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/** Returns the category of a change. The two outcomes decide; if they are equal, the reading or the observed text. */
+/**
+ * Returns how a finding changed. Compares the outcomes, then the interpretation that the target follows (`reading`),
+ * then the observed text.
+ */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
   const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -59,8 +62,8 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeC
 }
 
 /**
- * Whether a broken outcome is worse than the older one. Every broken outcome is worse than `skipped` and `error`.
- * `error` counts as worse than any other.
+ * Whether the newer outcome (broken or `error`) is worse than the older one. A newer `error` is worse than every other
+ * outcome. An older `error` or `skipped` is less severe than every broken outcome.
  */
 function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
@@ -85,8 +88,8 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
 }
 
 /**
- * Whether `there` may lack a finding because its check repeats an earlier check for newer requests. The earlier check
- * must be exercised there, or the seeds must differ.
+ * Whether `there` may lack a finding because its check only repeats an earlier check, and had no further case. The
+ * earlier check then has a finding in `there`. If that finding is skipped, the seeds of the two runs differ.
  */
 function onlyRepeatsEarlierCheck(
   { check, instance }: ReportFinding,
@@ -108,7 +111,8 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` contains only must clauses. Any other clause counts as unselected if the report has no finding of it.
+  // `unselected` lists only must clauses. In a run with a selection, any other clause without findings counts as not
+  // selected.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

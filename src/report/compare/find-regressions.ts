@@ -61,7 +61,10 @@ export function formatFailure({ outcome, expected, actual, reason }: FindingResu
 export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
-/** Returns regressions for findings that the older report judged and the newer one did not, unless selection or suite excluded them. */
+/**
+ * Returns a regression for each finding that the older report judged and the newer one did not. Findings that the newer
+ * run left out on purpose do not count, for example checks that were not selected.
+ */
 function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
     ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),

@@ -18,7 +18,7 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** The kinds of regression that compare a measured value. Each number is the default tolerance, as a share of the older value. */
+/** Default tolerance of each kind of metric: the share of the older value by which the metric may get worse. */
 export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
@@ -27,7 +27,7 @@ export type MetricRegressionKind = keyof typeof defaultTolerances;
 /** Selects the changes that count as regressions, and the minimum size of a change. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
-  /** Tolerated growth of a metric, as a share of the older value: 0.25 is a quarter. */
+  /** For each kind of metric, by how much it may get worse: a share of the older value. 0.25 is a quarter. */
   readonly tolerances: Readonly<Record<MetricRegressionKind, number>>;
 }
 

@@ -87,8 +87,8 @@ function detailedSection<F extends FindingChange | UnpairedFinding>(
 }
 
 /**
- * Returns a section with one line for each cause, which names the affected clauses. The most frequent cause comes
- * first.
+ * Returns a section that groups findings by cause. It has one line for each cause, with the affected clauses. The most
+ * frequent cause comes first.
  */
 function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
@@ -104,7 +104,10 @@ function listedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/** Adds a line for observations that differ only in times, or in possible kinds of rate-limit window. */
+/**
+ * Adds a line for findings whose old and new texts can describe the same behaviour. Such texts differ, for example,
+ * only in times.
+ */
 const addEquivalentLine = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
@@ -197,8 +200,8 @@ export function formatRegressionCount({ regressions }: Comparison): string {
 }
 
 /**
- * Returns the number of unchanged findings. Includes those whose observation changed only in times or in possible kinds
- * of rate-limit window.
+ * Returns the number of unchanged findings. A finding whose old and new text can describe the same behaviour counts as
+ * unchanged.
  */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;

@@ -9,8 +9,8 @@ export const formatText = (text: Text): string =>
   });
 
 /**
- * Formats a text from outside as inline code on one line. The text cannot become markup, a link, a mention or a table
- * cell.
+ * Formats any text, such as one from the target, as inline code on one line. The text cannot become markup, a link, a
+ * mention or a table cell.
  */
 export const markdownCode = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);

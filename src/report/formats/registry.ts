@@ -19,10 +19,10 @@ import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 
-/** Inputs that only some formats need, apart from the document. */
+/** Inputs that only some formats need, in addition to the {@link ReportDocument}. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /** The report as it was saved, which the format `json` copies. Default: the report in the document. */
+  /** The report in its saved form. The format `json` copies it. Default: `report` of the {@link ReportDocument}. */
   readonly report?: Report;
   /** Returns the digests of the report and evidence files, which a statement lists. */
   readonly digests?: () => Digests;
@@ -131,7 +131,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // `digests` takes precedence. It has the digest of a saved report's file, which may be formatted differently.
+  // `known` replaces the digest computed here, because the file of a saved report may be formatted differently.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

@@ -22,7 +22,7 @@ export interface TestCase {
   readonly rawStatus: Outcome | Verdict | "stale" | "upcoming";
   /** The kind of failure: the level of a clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;
-  /** A message on one line; empty for a plain pass. */
+  /** One line on the result. Empty if the test passed and has nothing to report. */
   readonly message: string;
   /** Further lines, such as the evidence. Empty if `message` says everything. */
   readonly details: readonly string[];
@@ -143,7 +143,7 @@ export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): st
   return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${sanitizeLine(needs, max)}`;
 }
 
-/** Formats a finding that counts only from a later requirement set on: the set and the result, on one line. */
+/** Formats the result of a check that does not count yet, with the requirement set from which on it counts. */
 export function formatUpcoming(finding: ReportFinding, max = 300): string {
   const { outcome, reason = "" } = finding;
   const found = isBroken(finding) ? formatBreach(finding, max) : sanitizeLine(reason, max);

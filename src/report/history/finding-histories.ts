@@ -8,7 +8,7 @@ export interface OpenFailure {
   /** Start of the first night in the current series of failures, ISO 8601. */
   readonly since: string;
   readonly nights: number;
-  /** Whether the series begins with the first night of the history, so that the failure may be older. */
+  /** Whether the failure may have begun before the history, because no recorded night shows the check without it. */
   readonly isOlder: boolean;
 }
 

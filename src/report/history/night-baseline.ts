@@ -35,8 +35,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 
 /**
  * Returns the report to compare a night with: for each check, the latest earlier finding that judged it. `null` if
- * there is nothing to compare. A check counts as lost only on the second night in a row without it. One night may lack
- * it because a rate limit was exhausted.
+ * there is nothing to compare. A check must be missing on two nights in a row to count as missing. On a single night,
+ * an exhausted rate limit may be the reason.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -55,7 +55,9 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
   return documentOf(last, [...compared, ...gone]);
 }
 
-/** Returns findings of checks that are missing tonight and last night, but were exercised on both nights before. */
+/**
+ * Returns findings that are missing tonight and on the night before, although the two nights before those judged them.
+ */
 const lostFindings = (
   before: Night | undefined,
   findingOn: FindingOnNight,

@@ -76,7 +76,7 @@ const loadProblem = (end: RunEnd | null): string | undefined =>
 
 const maxTextCharacters = 300;
 
-/** Removes the texts of a finding that later nights do not compare. */
+/** Drops texts of a finding that later comparisons do not need. Shortens long texts. */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
   const texts = Object.entries(kept).flatMap(([name, text]) =>

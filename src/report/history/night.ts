@@ -53,7 +53,7 @@ const latencyShiftSchema = z.object({
   isKnown: z.boolean(),
 });
 
-/** A nightly run as a history keeps it: a shortened report of run and load, and the changes that the night reported. */
+/** A nightly run in a history: its shortened report, its load runs, and the changes that it reported. */
 export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, upcoming: true, created: true, untestable: true, load: true })
   .extend({
@@ -62,7 +62,9 @@ export const nightSchema = reportSchema
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
-    /** Second runs of load trials that looked worse than on earlier nights. */
+    /**
+     * Confirmation runs: if a load trial looks worse than on earlier nights, it runs a second time on the same night.
+     */
     second: z.array(nightLoadSchema),
     /** Changes that the night reported, and that the next night must not report again. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
@@ -103,7 +105,7 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 const reasonSchema = z.string().nullable();
 
 const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** The text of `actual` if the finding is broken, and otherwise of `reason`. Version 1 did not separate them. */
+  /** The actual result of a broken finding, or the reason of any other finding. Version 0.1 had one field for both. */
   says: z.string().exactOptional(),
 });
 
@@ -135,7 +137,10 @@ function upgradeFinding({ says, ...row }: z.infer<typeof findingV1Schema>): Nigh
   return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/** Converts a load run of version 0.1, which repeated the reason for invalid counts in `times`. */
+/**
+ * Converts a load run of version 0.1 to the current format. If the counts were not valid, the old field `times`
+ * repeated the reason. The new field `pace` does not.
+ */
 const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loadV1Schema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

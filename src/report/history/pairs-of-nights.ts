@@ -1,29 +1,34 @@
 import type { Night } from "./night.ts";
 
-/** Coverage of request pairs by one night. */
+/** Coverage of pairs of request properties by one night. */
 export interface PairsOfNight {
   readonly started: string;
   /** Seed of the night's generated requests; `null` if it was not recorded. */
   readonly seed: number | null;
   readonly seen: number;
-  /** Number of pairs that this night was the first to cover. */
+  /** Number of pairs of request properties that this night was the first to cover. */
   readonly added: number;
-  /** Number of pairs that this night or an earlier one covered. */
+  /** Number of pairs of request properties that this night and all earlier ones covered together. */
   readonly union: number;
 }
 
-/** Coverage of request pairs by the nights of a history: in total and for each night. */
+/** Coverage of pairs of request properties by the nights of a history: in total and for each night. */
 export interface PairsOfNights {
   readonly total: number;
   readonly seen: number;
-  /** The nights, oldest first. Leaves out nights without pairs, and those whose suite had other pairs than the last night's. */
+  /**
+   * The nights that recorded their pairs, oldest first. Leaves out nights on which the suite had other pairs than on
+   * the last night.
+   */
   readonly nights: readonly PairsOfNight[];
-  /** Flags, or lines of the target file, that would enable further pairs, according to the last night. */
+  /**
+   * Settings with which a run could cover more pairs: flags, or lines of the target file. Taken from the last night.
+   */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
 /**
- * Computes the coverage of request pairs by the given nights; `null` if none of them recorded it.
+ * Computes how many pairs of request properties the given nights covered; `null` if none of them recorded it.
  *
  * @param nights oldest first
  */

@@ -59,7 +59,9 @@ const baselineProposal = ({ check, instance }: FlakyCheck): string => {
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/** Returns a line if the suite has changed, because that may explain a difference instead of the target. */
+/**
+ * Returns a line if the suite has changed, because a difference may then come from the suite and not from the target.
+ */
 function suiteChangeLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
@@ -87,7 +89,10 @@ export function formatWorse(regressions: number, slower: readonly ReportedLatenc
   ].join(", ");
 }
 
-/** Formats whether the night became worse: `2 regressions, 1 load slower`, or `nothing became worse`. */
+/**
+ * Formats what became worse tonight: `2 regressions, 1 load slower`, `nothing became worse`, or why nothing was
+ * compared.
+ */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const worse = formatWorse(regressions.length, slower);
   if (worse !== "") return worse;
@@ -106,7 +111,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
 /** Formats the verdict of a night and its failures: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // Keeps one failure of each clause: the one that has lasted longest.
+  // Sorted by age, because the line names only the oldest failure of each clause.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = groupsBy(bySince, ({ finding }) => finding.clause).map(([first]) =>
     sanitizeLine(`${first.finding.clause} ${formatSince(first, night)}`, 80),
@@ -134,7 +139,10 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
         `${findingName(each.finding)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
 
-/** Formats the coverage of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7 nights`. */
+/**
+ * Formats the number of covered pairs of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7
+ * nights`.
+ */
 export function formatPairs({ nights, seen, total }: PairsOfNights): string {
   const last = nights.at(-1);
   const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;

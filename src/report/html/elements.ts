@@ -106,7 +106,7 @@ export const tableRow = (columns: readonly Column[], cells: readonly HtmlContent
 export const textHtml = ({ parts }: Text): Html =>
   html`${parts.map((part) => (part.kind === "own" ? renderInlineCode(part.words) : prose(part.raw, part.max)))}`;
 
-/** Renders a string on one line, which may come from outside. Backticks in it mark code. */
+/** Renders a string on one line. Backticks mark code. The string may come from the target: it is escaped. */
 export const prose = (text: string, max = 600): Html => renderInlineCode(sanitizeLine(text, max));
 
 /** Renders a string that may come from outside, with its line breaks. Backticks in it mark code. */

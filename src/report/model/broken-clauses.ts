@@ -12,9 +12,9 @@ import { outside, own, type Text, text } from "./section.ts";
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the document. Empty for a load scenario's own demand, which the document does not state. */
+  /** Section of the interface document. Empty for a rule of a load scenario, which no clause states. */
   readonly section: string;
-  /** The document's sentence. Empty for a load scenario's own demand. */
+  /** Sentence of the clause in the interface document. Empty for a rule of a load scenario, which no clause states. */
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
   readonly findingCount: number;
@@ -62,7 +62,7 @@ const levelRank = ({ level }: ClauseGroup): number => levelOrder.indexOf(level);
 /** Broken clauses that probably have one cause, such as one missing header. Fixing the cause fixes all of them. */
 export interface FailureCause {
   readonly broken: readonly [BrokenClause, ...BrokenClause[]];
-  /** Ids of clauses whose checks were skipped because one of the broken clauses is broken. */
+  /** Ids of clauses whose checks were skipped because a clause in `broken` is broken. */
   readonly dependent: readonly string[];
 }
 
@@ -95,11 +95,13 @@ function probableCauseKey({ group }: BrokenClause): string {
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
-  // Otherwise, clauses have the same cause if their first findings name the same first exchange.
+  // In all other cases, clauses share a cause if their first findings begin with the same exchange.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
-/** Returns the endpoints at which a finding is broken; empty if some request with a valid key broke it, too. */
+/**
+ * Returns the endpoints at which requests with an invalid key broke the clause. Empty if any other request broke it.
+ */
 function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
   const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
   return broken.every(({ kind }) => kind in rejectedKeyKinds)
@@ -124,8 +126,8 @@ export const causeName = ({ broken }: FailureCause): Text =>
   );
 
 /**
- * Describes a cause in one sentence: expected and actual result of its first clause, or the header or field that all
- * its responses lack.
+ * Describes a cause in one sentence: what the responses of several clauses lack, or else the expected and actual result
+ * of the first clause.
  */
 export function causeText({ broken }: FailureCause): Text {
   const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));
@@ -137,7 +139,10 @@ export function causeText({ broken }: FailureCause): Text {
   return text`${outside(missing, 200)} missing${cells.length === 0 ? own("") : where}`;
 }
 
-/** Says why the cause matters to a client, and which clauses could not be judged because of it. */
+/**
+ * Explains how the failures of one cause affect a client. Names the clauses that could not be judged because of these
+ * failures.
+ */
 export function causeImpact({ broken: [{ group }], dependent }: FailureCause): Text {
   const impact = own(clauseImpact(group));
   return dependent.length === 0 ? impact : text`${impact} Not judged because of it: ${clauseNames(dependent, 3)}.`;

@@ -25,7 +25,7 @@ export const coverageSharesSchema = z.object({
 /** Must clauses, pairs of request properties and rate limits that a run covered. */
 export type CoverageShares = DeepReadonly<z.infer<typeof coverageSharesSchema>>;
 
-/** The parts of a report or of a statement that tell its coverage. */
+/** The parts of a report or statement from which its coverage is computed. */
 interface CoverageSource extends Pick<Report, "limits"> {
   readonly profiles?: readonly Pick<ProfileResult, "verdict" | "musts" | "exercised">[] | undefined;
   readonly pairs?: { readonly covered: number; readonly reachable: number } | undefined;
@@ -35,7 +35,7 @@ interface CoverageSource extends Pick<Report, "limits"> {
 export const reportShares = (report: Report): CoverageShares =>
   coverageShares({ ...report, profiles: profileResultsOf(report) });
 
-/** Computes the coverage of a run. Leaves out profiles that are not offered or not selected. */
+/** Computes the coverage of a run. Leaves out profiles that the target does not offer or the user did not select. */
 export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSource): CoverageShares {
   const judged = profiles.filter(({ verdict }) => verdict !== "not offered" && verdict !== "not selected");
   const exercised = sumOf(judged.map((each) => each.exercised));

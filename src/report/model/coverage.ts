@@ -93,7 +93,10 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Whether a column is a status, such as `200`. Load also has `429 minute` (refused by the minute limit) and `all` (only counted). */
+/**
+ * Whether a kind of message is a response status, such as `200`. Load runs also use `429 minute` (refused by the minute
+ * limit) and `all` (only counted).
+ */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
@@ -104,8 +107,8 @@ function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
 }
 
 /**
- * Returns the table of requests with an invalid key, by kind of key. Its columns have short names, in the order of the
- * document.
+ * Returns the table of requests with an invalid key, with a short column name for each kind of key. The columns are in
+ * the order of {@link rejectedKeyKinds}.
  */
 function keyMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => columnByKeyKind.get(kind));
@@ -146,13 +149,13 @@ export function coverageSection({ findings }: Pick<Report, "findings">): Section
   };
 }
 
-/** Returns facts on how many pairs and triples of request properties occurred together in some request. */
+/** Formats the coverage of pairs and triples of request properties: how many occurred in at least one request. */
 export const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledValue[] => [
   combinationsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
 ];
 
-/** Returns a fact: how many combinations some request had, and which setups would enable more. */
+/** Formats how many combinations of request properties occurred, and which setups would enable more. */
 function combinationsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
@@ -167,14 +170,17 @@ function combinationsFact(
   );
 }
 
-/** Maximum number of setups to name that would enable more combinations. */
+/** Maximum number of setups to name. Each of these setups would enable more combinations of request properties. */
 const maxNamedNeeds = 4;
 
 const statusTableLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
 );
 
-/** Explains the columns of the table of keys, such as `none (no key); near (a key that is cut off, a key that is lengthened)`. */
+/**
+ * Explains the short column names of the table of invalid keys: `none (no key); near (a key that is cut off, a key that
+ * is lengthened)`.
+ */
 function keyTableLead({ columns }: CoverageMatrix): Text {
   const kinds = columns.map((column) => {
     const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));

@@ -32,14 +32,17 @@ export interface BaselineResult {
   readonly excused: readonly ReportFinding[];
   /** Known failures that no longer occur. The user has to remove them from the baseline. */
   readonly stale: Baseline;
-  /** Known failures whose last day has passed. They excuse nothing. */
+  /** Known failures whose date `until` has passed. They no longer excuse a finding. */
   readonly expired: Baseline;
 }
 
 const matchesFinding = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
-/** Compares findings with the known failures. A known failure whose check was not exercised is neither excused nor stale. */
+/**
+ * Compares findings with the known failures of a baseline. A known failure is stale if its check passes now, unless it
+ * is marked as flaky.
+ */
 export function applyBaseline(
   findings: readonly ReportFinding[],
   baseline: Baseline,
@@ -84,7 +87,10 @@ export type TestStatus =
   | { readonly kind: "known"; readonly reason: string }
   | { readonly kind: "harness failed" }
   | { readonly kind: "skipped" }
-  /** The check passed, observed something, or found a broken clause that does not fail the run. */
+  /**
+   * The finding does not fail the run. The outcome is `pass`, `observed` or `note`, or a `warning` that the policy
+   * allows.
+   */
   | { readonly kind: "passed" };
 
 export interface TestStatuses {

@@ -33,7 +33,10 @@ export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): s
   ...new Set(findings.map(({ clause }) => clause)),
 ];
 
-/** Returns the document's sentence of a clause. Empty for a load scenario's own demand, which the document does not state. */
+/**
+ * Returns the sentence of a clause in the interface document. Empty for a rule of a load scenario, which no clause
+ * states.
+ */
 export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 /** Names clauses, such as `INV-10, ERR-1 and 3 more`. */
@@ -50,8 +53,8 @@ export function breachText({ expected = "", actual, reason = "", where }: Report
 }
 
 /**
- * Formats the actual result so that it can follow "expected …; ". Most get the word "got"; a count of broken responses
- * does not.
+ * Formats an actual result to follow the expected one in a sentence: `got 500`, or `on 3 of 12 responses, Date
+ * missing`.
  */
 function formatActual(actual: string): string {
   const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);

@@ -2,31 +2,33 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { trialIdText, type Night, type NightLoad, countsCaveat } from "../night.ts";
 import type { TrialId } from "../../model/load-results.ts";
 
-/** A change tonight in a count of a load trial that had been the same on every earlier night. */
+/** A request count of a load trial that was constant in earlier runs, and is different tonight. */
 export interface CountChange {
   readonly load: TrialId;
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
   readonly was: number;
   readonly is: number;
   /**
-   * Whether one run is enough to prove the change. Otherwise, a lost response or the end of a rate-limit window could
-   * explain it.
+   * Whether one run proves the change. `false` if a lost response or the end of a rate-limit window could explain it.
    */
   readonly isCertain: boolean;
 }
 
 const maxEarlierRuns = 14;
-/** A failed or unanswered request counts as a change only after this many runs of the load without one. */
+/**
+ * Minimum number of earlier runs. If none of them had a failed or unanswered request, the first such request counts as
+ * a change.
+ */
 const minCleanRuns = 3;
 /**
- * The number of admitted or refused requests counts as changed only if it was the same in this many earlier runs of the
- * same size.
+ * Minimum number of earlier runs with equally many sent requests. If all of them admitted (or refused) the same number,
+ * another number counts as a change.
  */
 const minConstantRuns = 10;
 
 /**
- * Returns the counts of load trials that changed tonight: a first failed or unanswered request, or another value of a
- * constant count.
+ * Returns the request counts of load trials that changed tonight. Before, failed and unanswered requests must have been
+ * 0, and admitted and refused requests constant.
  */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => countChangesOfRun(run, earlierRunsOf(history, run)));
@@ -43,14 +45,14 @@ function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountC
   if (countsCaveat(run) !== null) return [];
   const { scenario, tier, engine, requests } = run;
   const load = { scenario, tier, engine };
-  const rose = (["failed", "unanswered"] as const).flatMap((count): CountChange[] => {
+  const newFailures = (["failed", "unanswered"] as const).flatMap((count): CountChange[] => {
     const isClean = before.length >= minCleanRuns && before.every((each) => each.requests[count] === 0);
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // Failed requests also lower the number of admitted ones. If there are new failures, reports only these.
-  return rose.length > 0
-    ? rose
+  // A failed request is not admitted, so it also changes other counts. New failures are therefore reported alone.
+  return newFailures.length > 0
+    ? newFailures
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));
 }
 

@@ -19,7 +19,10 @@ import {
 
 /** The result of comparing one nightly run ("tonight") with earlier nights. */
 export interface NightJudgement {
-  /** The comparison with {@link nightBaseline}. `null` for the first night, and if nothing could be judged tonight. */
+  /**
+   * The comparison of tonight's findings with earlier findings. `null` if tonight or all earlier nights have no
+   * findings.
+   */
   readonly comparison: Comparison | null;
   /** Findings and counts that became worse tonight. They fail the command. */
   readonly regressions: readonly Regression[];
@@ -35,17 +38,20 @@ export interface NightJudgement {
   readonly flaky: readonly FlakyCheck[];
   /** All findings that are broken tonight, each with the first night of its failure. Must clauses come first. */
   readonly broken: readonly OpenFailure[];
-  /** The coverage of request pairs by all nights together; `null` if no night recorded it. */
+  /** The coverage of pairs of request properties by all nights together; `null` if no night recorded it. */
   readonly pairs: PairsOfNights | null;
 }
 
 /**
- * Maximum number of earlier nights to compare with. It is large, because some nights send no load and a day may have
- * several nights.
+ * Maximum number of earlier nightly runs to compare with. It is large, because a day may have several runs and not
+ * every run sends load.
  */
 const lookbackNights = 120;
 
-/** Returns the load trials to run a second time tonight, before their counts or times may count as regressions. */
+/**
+ * Returns the load trials whose counts or latencies look worse tonight. They run a second time, because only a
+ * confirmed change counts as a regression.
+ */
 export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
   const history = all.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
@@ -54,7 +60,8 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
 }
 
 /**
- * Compares a night with the history. A slow-down counts only if the second runs of the night confirm it.
+ * Compares a night with the history. A slow-down counts only if its load trial is run a second time that night and is
+ * slow again.
  * @param all earlier nights, oldest first
  */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
@@ -84,7 +91,10 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
 
 const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
-/** Returns the slow-downs of tonight's first runs: `proven` if the second runs show them too, and else `open`. */
+/**
+ * Splits the slow-downs in tonight's first runs of load trials: `proven` if a second run shows the slow-down, otherwise
+ * `open`.
+ */
 function findSlowDowns(
   history: readonly Night[],
   tonight: Night,
@@ -104,8 +114,8 @@ const countRegression = (change: CountChange): Regression => ({
 });
 
 /**
- * Whether a recent night already reported a slow-down after this shift began. One cause may show in several trials,
- * each on another night.
+ * Whether a latency changed before a recent night reported a slow-down, so that both may have one cause. A cause can
+ * show in several trials, on different nights.
  */
 const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history

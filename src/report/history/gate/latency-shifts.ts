@@ -34,8 +34,8 @@ interface MetricSeries {
 }
 
 /**
- * Finds lasting changes of latencies. They exceed the thresholds of {@link latencyGate} and pass a rank test, corrected
- * for the number of tests.
+ * Finds latencies of load trials that lastingly became slower, or lastingly faster (`direction`). Each change exceeds
+ * the thresholds of {@link latencyGate}. It also passes a rank test, corrected for the number of tests.
  */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = metricSeriesOf(nights);
@@ -64,8 +64,8 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
 }
 
 /**
- * Returns for each load trial when its last reported change began, in epoch milliseconds. Earlier nights had another
- * latency and are not compared.
+ * Returns for each load trial the time from which on its latencies are comparable: when its last reported change began,
+ * in epoch milliseconds.
  */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
@@ -136,7 +136,7 @@ export const reportedShiftOf = (
   isKnown,
 });
 
-/** Thresholds for a slow-down that fails a night. They were tuned on simulated histories (see docs/nightly.md). */
+/** Thresholds for a lasting change of a latency. They were tuned on simulated histories (see docs/nightly.md). */
 export const latencyGate = {
   /** Numbers of recent nights that are tested together. A large change shows in few nights; a small change needs many. */
   windows: [5, 8, 13],
@@ -144,19 +144,25 @@ export const latencyGate = {
   maxBaseline: 42,
   minBaseline: 10,
   minShare: 0.1,
-  /** Share of the recent nights, fastest first, that must show at least half of `minShare`. A few slow nights are no lasting change. */
+  /**
+   * Share of the recent nights to test again: those that changed least. Their median must still change by half of
+   * `minShare`.
+   */
   usualShare: 0.6,
   /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
   minMs: 1,
-  /** Minimum change, as a multiple of the standard error over the earlier nights. */
+  /**
+   * Minimum change, as a multiple of its standard error. The standard error comes from the scatter of the earlier
+   * nights.
+   */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
   /** Maximum probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
   /**
-   * Number of nights after a reported slow-down in which other trials may join it, if their latency changed before the
-   * report.
+   * For this many nights after a reported slow-down, other trials can count as part of it. Their latency must have
+   * changed before the report.
    */
   sameChangeNights: 14,
 } as const;

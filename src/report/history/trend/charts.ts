@@ -20,7 +20,7 @@ interface LevelChange {
 
 /** Settings of the search for lasting changes. The seed is fixed, so that a history always gives the same page. */
 const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
-/** Minimum change of a latency that the chart marks, as a share. */
+/** Minimum change of latency that a chart marks, as a share of the earlier latency. */
 const { minShare } = latencyGate;
 
 /** Returns a latency chart for each load trial. Trials whose latency changed last come first. */
@@ -218,7 +218,7 @@ const formatPercent = (value: number): string => `${value === 100 ? "100" : valu
 
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Converts epoch milliseconds to days since 1970 (UTC), the unit of the axis. */
+/** Converts epoch milliseconds to days since 1970 (UTC), the unit of {@link nightsAxis}. */
 export const toDays = (ms: number): number => ms / dayMs;
 
 /** Formats an ISO 8601 time as `5 Feb 2030`. */

@@ -37,7 +37,7 @@ const badgeTones = {
 } as const;
 const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${badgeTones[kind]}">${kind}</span>`;
 
-/** Renders a table with a row for each open failure, which names its first night. */
+/** Renders a table of the findings that were broken on the last night, with the first night of each failure. */
 export const failuresTable = (failures: readonly OpenFailure[]): Html =>
   renderTable(
     "Broken on the last night",
@@ -120,7 +120,10 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-/** Renders a table of the coverage of request pairs, with a row for each night that recorded it, newest first. */
+/**
+ * Renders a table of the coverage of pairs of request properties, with a row for each night that recorded it, newest
+ * first.
+ */
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   renderTable(
     "Pairs of properties",
@@ -139,7 +142,7 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
 
 const maxPairRows = 30;
 
-/** An event in the history: a regression or a latency shift that a night reported, or a change of the requirement set. */
+/** An event in a history of nightly runs: a regression, a lasting change of latency, or a new requirement set. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
   /** Start of the night that reported the event, ISO 8601. */
@@ -147,7 +150,7 @@ export interface TrendEvent {
   /** Start of the first night to which the event applies, ISO 8601. */
   readonly since: string;
   readonly says: string;
-  /** Start of the night that ended the event; `null` if no end is known. */
+  /** Start of the night that showed the end of the event; `null` if no end is known. */
   readonly over: string | null;
 }
 

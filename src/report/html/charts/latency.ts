@@ -26,7 +26,7 @@ const axisLabel = "from sending to the head of the response, logarithmic";
 interface LatencyGroup {
   readonly name: string;
   readonly tone: HistogramGroup["tone"];
-  /** Latencies in milliseconds, each for an equal share of the responses. */
+  /** Latencies in milliseconds. Each value stands for the same share of the responses. */
   readonly values: readonly number[];
   /** Returns the latency in milliseconds that the given share of the responses did not exceed. */
   readonly within: (share: number) => number;
@@ -103,8 +103,8 @@ function decodeHistogram({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // The last part gets its highest latency, so that the chart shows the maximum. Every other part gets the latency in
-    // its middle.
+    // Each part of the responses gets the latency in its middle. The last part gets its highest latency, so that the
+    // chart shows the maximum.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

@@ -16,7 +16,10 @@ export interface LimiterSample extends RateLimitInfo {
 
 /** All samples of one key, and the key's published limits. */
 export interface KeySamples {
-  /** Name of the key in the chart: its tier, and under load also which key of the tier. */
+  /**
+   * Name of the key in the chart: its tier, such as `pro`. In charts of load, with the name of the key: `pro, main
+   * key`.
+   */
   readonly name: string;
   readonly limits: TierLimits;
   readonly samples: readonly LimiterSample[];
@@ -26,7 +29,10 @@ interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | 
   readonly kind: unknown;
 }
 
-/** Converts the saved samples of a key, in order of time. Leaves out health checks, which count against no limit. */
+/**
+ * Prepares saved samples for the charts, sorted by time. Leaves out requests without a response, and health checks,
+ * which count against no limit.
+ */
 function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -84,7 +90,7 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value);
 /** The number of admitted requests in the current window, at each time of a run. The window is rolling or fixed. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
-  /** Admitted requests in the window, after each change. `x` is in milliseconds of the target's time. */
+  /** Number of admitted requests in the current window, after each change. `x`: the target's time in milliseconds. */
   readonly line: readonly ChartPoint[];
   /** Points for refused requests. Their height is the number of requests that were admitted in the window. */
   readonly refusals: readonly ChartPoint[];
@@ -92,8 +98,8 @@ export interface WindowCounts {
 }
 
 /**
- * Counts the admitted requests in a rolling window. If that exceeds the published limit, also counts in fixed windows,
- * and returns the lower count.
+ * Counts the admitted requests in a rolling window. If a count exceeds the published limit, also counts in fixed
+ * windows. Returns the counts with the lower maximum.
  */
 export function countInWindow(
   samples: readonly LimiterSample[],
@@ -152,8 +158,8 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
 }
 
 /**
- * Returns a function that finds the index of a sample's fixed window: from the reset header, or else from the
- * response's date.
+ * Returns a function that gives the number of the fixed rate-limit window to which a response belongs. It uses the
+ * reset header, or else the response's date.
  */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],

@@ -17,7 +17,10 @@ export type ChartedWindow = "minute" | "hour";
 
 const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
-/** Charts the admitted and refused requests of a key, and the remaining requests in its headers. Empty without samples. */
+/**
+ * Charts how many requests of a key were admitted and refused, and the `X-RateLimit-Remaining` of their responses.
+ * Empty without samples.
+ */
 export function limitCharts({ name, limits, samples }: KeySamples, window: ChartedWindow): Html[] {
   if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
@@ -189,7 +192,10 @@ function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreak
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests by minute, for a long load whose evidence has only counts. */
+/**
+ * Charts admitted and refused requests by minute. Used for long loads, whose evidence has only the counts of each
+ * second.
+ */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

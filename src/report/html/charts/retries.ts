@@ -9,8 +9,8 @@ import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
 /**
- * An attempt to deliver a webhook event. `from` and `to` are seconds after the first attempt, and differ only if the
- * test clock was advanced in between.
+ * An attempt to deliver a webhook event. It happened between `from` and `to`, in seconds after the first attempt. These
+ * differ only if the test clock was advanced since the first attempt.
  */
 interface DeliveryAttempt {
   readonly from: number;
@@ -25,7 +25,10 @@ interface RetriedEvent {
 
 const maxListedAddresses = 7;
 
-/** Charts the retries of failed webhook deliveries, and both readings of the published schedule. `null` if nothing was retried. */
+/**
+ * Charts the retries of failed webhook deliveries, next to the published schedule. The schedule appears twice: counted
+ * from the previous attempt, and from the first. `null` if nothing was retried.
+ */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedEventsOf(deliveries);
   if (all.length === 0) return null;
@@ -61,7 +64,10 @@ const delaysFromPrevious = delaysFromFirst.map((_, at) =>
   delaysFromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0),
 );
 
-/** Returns the webhook addresses whose first delivery the harness refused, with all attempts to deliver that event. */
+/**
+ * Returns a retried event for each webhook address whose first delivery the harness refused, with all attempts. Leaves
+ * out addresses that received the event only once.
+ */
 function retriedEventsOf(deliveries: readonly Delivery[]): RetriedEvent[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): RetriedEvent[] => {

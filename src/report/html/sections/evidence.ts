@@ -62,7 +62,9 @@ export function evidenceSection(finding: ReportFinding, context: PageContext): H
 const maxLineCharacters = 4000;
 const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
 
-/** Shows an exchange or a delivery as on the wire; `null` if the page has no room for it. */
+/**
+ * Renders an exchange or a delivery line by line, as it went over the wire. `null` if the page would become too long.
+ */
 function messageOnWire({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
   const command = commands.join("\n");

@@ -121,7 +121,10 @@ function findingDetails(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** Returns the sentence of the finding's clause, or what a load scenario without a clause expected. */
+/**
+ * Returns the document's sentence that a finding checks. If no clause states it, returns the expected result, or else
+ * the reason.
+ */
 const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(clauseSentence(clause) || expected || reason, 400);
 

@@ -86,7 +86,7 @@ const tickSteps = [1, 2, 5, 10] as const;
 
 /** Creates a linear scale for values from `from` to `to`, with about `wanted` round ticks. */
 export function linearScale(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // Widens a span that would get lost in floating-point rounding.
+  // A smaller span would get lost in floating-point rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
@@ -99,7 +99,10 @@ export function linearScale(from: number, to: number, wanted: number, units: rea
 
 const minLogarithmicValue = 1e-9;
 
-/** Creates a logarithmic scale for values above 0, with ticks at powers of ten; for a small span also at 2 and 5 times each. */
+/**
+ * Creates a logarithmic scale for values above 0. Ticks are at powers of ten. A scale of at most three powers has more
+ * ticks: 1, 2, 5, 10, 20, 50, ….
+ */
 export function logarithmicScale(from: number, to: number): Scale {
   if (from < minLogarithmicValue) return logarithmicScale(minLogarithmicValue, Math.max(to, 10 * minLogarithmicValue));
   const [low, high] = [
@@ -134,7 +137,7 @@ export interface TimeAxisWithBreaks {
 interface TimeStretch {
   readonly from: number;
   readonly to: number;
-  /** Position on the shortened axis at which the stretch begins, in the unit of `from` and `to`. */
+  /** Position of `from` on the axis with shortened pauses, in the unit of `from`. */
   readonly offset: number;
 }
 

@@ -31,7 +31,10 @@ export interface ChartParts {
 
 const maxTableRows = 60;
 
-/** Renders a chart with its title, description and legend, and its data as a table. The texts may come from outside. */
+/**
+ * Renders a chart with its title, description and legend, and its data as a table. Texts may come from the target: they
+ * are escaped.
+ */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">

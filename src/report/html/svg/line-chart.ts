@@ -40,7 +40,7 @@ export interface ReferenceLine {
   readonly y: number;
 }
 
-/** A vertical line across the chart, such as the night of a change. */
+/** A vertical line across the chart, for example at the time of a change. */
 export interface VerticalLine {
   readonly name: string;
   readonly x: number;

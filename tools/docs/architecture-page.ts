@@ -44,8 +44,8 @@ function folderOf(file: string): string {
 }
 
 /**
- * Removes an import if the folder also reaches its target through another imported folder. This leaves fewer arrows in
- * the drawing.
+ * Removes an import if the importing folder also reaches the imported one through a third folder. This leaves fewer
+ * arrows in the drawing.
  */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>

@@ -45,7 +45,10 @@ export interface TableBlock {
 export interface TableBlockColumn {
   readonly head: string;
   readonly align: "left" | "right";
-  /** Order in which columns are left out if there is too little room: the highest first. Absent: never. */
+  /**
+   * Columns with the highest rank are left out first if there is too little room. A column without a rank is never left
+   * out.
+   */
   readonly dropRank?: number;
 }
 

@@ -245,11 +245,12 @@ export interface RunExitOptions extends Partial<ExitOptions> {
 }
 
 /**
- * Returns the exit code of a run with a baseline. It is {@link exitCodeOf} of the findings that the baseline does not excuse, with these
- * additions:
+ * Returns the exit code of a run with a baseline, which excuses known findings. The code is that of {@link exitCodeOf}
+ * for the other findings, except in these cases:
  *
  * - 1: a known failure no longer occurs.
- * - 3: the run was stopped early, but not by a failure of the harness; or `--only` names a must or should clause that was not exercised.
+ * - 3: the run was stopped early, but not by a failure of the harness.
+ * - 3: `--only` names a must or should clause that was not exercised.
  * - 0: all exercised findings are excused.
  */
 export function runExitCode(

@@ -138,7 +138,7 @@ function curlBodyOf(
   return { kind: "inline", word: shellWord(shellPiecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
-/** A recorded body, which the evidence file holds under `exchanges` or `deliveries`. */
+/** A request or delivery body, which the evidence file holds under `exchanges` or `deliveries`. */
 export interface RecordedBody {
   readonly list: "exchanges" | "deliveries";
   readonly id: string;

@@ -71,7 +71,7 @@ export function evidenceContextOf(
 export interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** By name of a key: `sentMs` of the last request that the target rejected because the key had expired. */
+  /** Time of the last request that the target rejected because its key had expired, by name of the key. */
   readonly expiredMs: ReadonlyMap<string, number>;
 }
 
@@ -96,7 +96,7 @@ export interface FindingEvidence {
   readonly commands: readonly string[];
 }
 
-/** Returns the first delivery that a finding names. Without one, returns the first exchange. `null` if neither was recorded. */
+/** Returns the first delivery that a finding names, or else the first exchange. `null` if neither was recorded. */
 export function findingEvidence(
   { evidence: named = [] }: ReportFinding,
   context: EvidenceContext,

@@ -15,7 +15,10 @@ export interface PolicyFacts {
   readonly isSigned: boolean;
   /** Keys whose signature of the statement is valid. Empty for an unsigned statement. */
   readonly signers: readonly VendorKey[];
-  /** For each signer in the policy, the ids of the keys in its list; `null` if the policy names no list. */
+  /**
+   * For each signer that the policy accepts, the ids of the keys in the signer's key list; `null` for a signer without
+   * a list.
+   */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
   /** Whether the report and its evidence match the statement; `null` if no report was given. */
   readonly matchesReport: boolean | null;

@@ -125,7 +125,10 @@ function causeLines(
 
 const minFirstColumn = 16;
 
-/** Formats a table. On a narrow terminal, first leaves out columns by rank, and then cuts the first column. */
+/**
+ * Formats a table. If the terminal is too narrow, leaves out columns, highest `dropRank` first. If that is not enough,
+ * cuts the first column.
+ */
 function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
   const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
   const widths = columns.map(({ head }, at) =>

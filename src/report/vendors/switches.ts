@@ -34,15 +34,15 @@ export interface ComparedTables {
 }
 
 /**
- * Maximum number of vendors for which every pair is compared. With more vendors, only the first is compared, with each
- * of the others.
+ * Maximum number of vendors for which every pair is compared. If there are more, the first is compared with each of the
+ * others.
  */
 const maxPairedVendors = 4;
 
 /**
  * Lists the differences between vendors, for each pair.
  *
- * @param from the vendor that the client leaves; `null` for every pair, or for the first vendor if there are more than four
+ * @param from the vendor that the client leaves; `null` to compare every pair, up to {@link maxPairedVendors} vendors
  */
 export function vendorSwitches(
   vendors: readonly Vendor[],

@@ -17,7 +17,7 @@ export interface SimulatedTarget {
   readonly limits: TierLimits;
   /** The limiters of the deployment. A request is admitted only if each of them has room. */
   readonly limiters: readonly Limiter[];
-  /** The limiter about which the headers report. */
+  /** The limiter whose limit the response headers report. */
   readonly advertised: Limiter;
   /**
    * The target's time when the run begins, in epoch ms. The second of the minute matters, because rate-limit windows

@@ -50,11 +50,13 @@ import {
   streamedWithoutQuery,
 } from "./stream/probes.ts";
 import { resumedLate } from "./stream/late-parameters.ts";
+import { rolesWithEveryField, unusualInvoke, unusualStream } from "./stream/unusual-probes.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
 import { agentCallChecks } from "./relations/calls.ts";
 import { relationsOfCounts } from "./relations/counts.ts";
 import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
 import { identityRelations } from "./relations/identities.ts";
+import { batchSubmitted } from "./operations/probes.ts";
 import { unknownPathRequested } from "./requests/probes.ts";
 
 /** Every check that compares two messages of a run, except those in `deliveries/retry-checks.ts`. */
@@ -86,8 +88,8 @@ const mistakes = [
   streamedWithoutQuery,
   streamedUnknownAgent,
 ];
-const errorCauses = [...mistakes, failingInvoked];
-const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
+const errorCauses = [...mistakes, failingInvoked, rolesWithEveryField];
+const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream, rolesWithEveryField];
 /** Probes that take some seconds. They run between two health requests, and the second must report a longer uptime. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
@@ -101,23 +103,29 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "SVC-1": [...mistakes, keyUsageRead],
   "REQ-3": [invoked, webhookCreated, oddAlertsCreated],
   "REQ-7": [firstPageListed, secondPageListed, listedByDefault],
+  "REQ-8": [batchSubmitted],
   "VER-1": [invoked, ...healthProbes],
   "VER-4": [...healthProbes],
   "ERR-1": errorCauses,
   "ERR-2": errorCauses,
   "ERR-3": errorCauses,
   "ERR-4": errorCauses,
+  "ERR-5": [rolesWithEveryField],
   "ERR-7": mistakes,
   "ERR-8": [minuteExhausted],
   "ERR-9": [minuteExhausted],
   "ERR-10": errorCauses,
   "ERR-16": [minuteExhausted],
-  "INV-2": [failingInvoked],
+  "INV-2": [failingInvoked, rolesWithEveryField],
+  "INV-3": [rolesWithEveryField, unusualInvoke],
   "INV-4": [slowAgentInvoked, invokedAtMin],
+  "INV-5": [rolesWithEveryField],
   "SSE-3": streams,
   "SSE-5": streams,
-  "SSE-13": [resumedLate],
+  "SSE-13": [resumedLate, rolesWithEveryField, unusualStream],
   "SSE-14": streams,
+  "SSE-15": [rolesWithEveryField],
+  "SSE-16": [rolesWithEveryField],
   "HLT-8": [...healthProbes, ...slowProbes],
   "HLT-10": healthProbes,
   "HLT-17": healthProbes,

@@ -1,7 +1,7 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, type ErrorCause, fieldError } from "../api-error.ts";
-import { setField } from "../json-edit.ts";
-import { fault, faults, overrideResult, type Override } from "../patch.ts";
+import { editField, removeField, setField } from "../json-edit.ts";
+import { fault, faults, overrideJson, overrideResult, type Override, withLast } from "../patch.ts";
 
 const fieldNames = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
 
@@ -20,6 +20,9 @@ const textOf = (body: unknown, name: string): string => {
 };
 
 /** Faults of servers that mistake a name or text in a body for an operator, a format or a number. */
+const withSeparator = (total: unknown): unknown =>
+  typeof total === "number" && total > 999 ? total.toLocaleString("en") : total;
+
 export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "unusual-parameters-refused": fault(
     ["INV-12", "SSE-22"],
@@ -121,4 +124,46 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
         : data;
     },
   })),
+  "totals-above-999-are-text": fault(["INV-3", "SSE-13"], "`total_tokens` above 999 is text, with a separator.").by(
+    (base) => ({
+      invokeBody: (...input) => editField(base.invokeBody(...input), "usage.total_tokens", withSeparator),
+      doneData: (...input) => editField(base.doneData(...input), "usage.total_tokens", withSeparator),
+    }),
+  ),
+  "failure-code-is-number-in-a-session": fault(
+    "ERR-5",
+    "The error of an agent that fails in a session has a number as its code.",
+  ).by(
+    withLast("executionEventData", (last) =>
+      overrideJson("errorBody")
+        .when(({ cause }) => cause === "crash" && textOf(last()?.[0].input, "session_id") !== "")
+        .set("error.code", 500),
+    ),
+  ),
+  "stream-failure-without-code-in-a-session": fault("SSE-15", "The `error` event has no `code` in a session.").by(
+    (base) => {
+      const inSession = new WeakSet<object>();
+      let isInSession = false;
+      return {
+        executionEventData: (event) => {
+          isInSession = textOf(event.input, "session_id") !== "";
+          return base.executionEventData(event);
+        },
+        planSteps: (input) => {
+          if (isInSession) inSession.add(input.ending);
+          return base.planSteps(input);
+        },
+        streamErrorData: (ending) => {
+          const data = base.streamErrorData(ending);
+          return inSession.has(ending) ? removeField(data, "code") : data;
+        },
+      };
+    },
+  ),
+  "operation-envelope-has-text": fault("REQ-8", "An operation comes in the envelope, with text in its metadata.").by(
+    overrideJson("operationBody")((body) => ({
+      status: "success",
+      data: { result: body, metadata: { execution_time: "1.2 s", tokens_used: "7" } },
+    })),
+  ),
 });

@@ -151,6 +151,8 @@ const withoutQuery = {
   unknownParameter: "present",
 } as const satisfies Row;
 
+const ofStream = { endpoint: "stream", agent: "streaming", streamParameters: "present" } as const satisfies Row;
+
 /**
  * Returns generated requests that are sent even if earlier requests cover every pair of values. Some checks need them.
  */
@@ -172,7 +174,9 @@ export function neededRows(target: Target): readonly Row[] {
     ),
     ...["digits alone", "true"].map((session) => ({ ...invoke, ...plainFields, session })),
     { ...invoke, ...withoutQuery },
-    { ...invoke, ...withoutQuery, endpoint: "stream", agent: "streaming", streamParameters: "present" },
+    { ...invoke, ...withoutQuery, ...ofStream },
+    { ...invoke, ...withoutQuery, body: "query of another type" },
+    { ...invoke, ...withoutQuery, ...ofStream, body: "query of another type" },
   ].filter(({ key }) => key !== "");
 }
 

@@ -274,3 +274,18 @@ describe("endpoints", () => {
     expect(isSpecifiedRequest(exchange({ ...json, requestHeaders: [["Content-Type", "text/plain"]] }))).toBe(false);
   });
 });
+
+describe("the envelope of endpoints whose fields are not shown", () => {
+  const operation = (json: unknown) => exchange({ method: "GET", path: "/operations/op-1", json });
+  const envelope = (metadata: unknown) => operation({ status: "success", data: { result: {}, metadata } });
+  it.each([
+    ["is absent", operation({ status: "completed", data: { metadata: { execution_time: "1 s" } } }), "holds"],
+    ["has numbers", envelope({ execution_time: 1.5, tokens_used: 7 }), "holds"],
+    ["has no metadata", envelope(null), "holds"],
+    ["has text for a number", envelope({ execution_time: "1.5", tokens_used: 7 }), "breach"],
+    ["has a fraction of a token", envelope({ execution_time: 1.5, tokens_used: 7.5 }), "breach"],
+  ])("%s", (_, given, expected) => {
+    const all = { exchanges: [given], validKeys: ["main"] };
+    expect(judgeBy(requests, "REQ-8/other endpoints", { all, keyUsage: {} }).kind).toBe(expected);
+  });
+});

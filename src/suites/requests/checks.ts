@@ -29,6 +29,7 @@ import {
 } from "../shared/all-exchanges.ts";
 import { responseCases, responseCells, responseMatrix } from "../shared/cases.ts";
 import { describeVerdict, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
+import { keyUsageRead } from "../keys/probes.ts";
 import { streamed } from "../stream/probes.ts";
 import {
   discoveryReads,
@@ -146,6 +147,15 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
   );
 }
 
+/** Endpoints whose fields the document does not show, so that they may come in the envelope. */
+const otherEndpoints = ["webhooks", "deliveries", "alerts", "keyUsage", "batch", "operations"] as const;
+
+/** Returns `data.metadata` of a body that is the envelope beyond doubt: it also has `status` `success` and a result. */
+const metadataOf = (body: unknown): unknown =>
+  getPath(body, "status") === "success" && getPath(body, "data", "result") !== undefined
+    ? getPath(body, "data", "metadata")
+    : undefined;
+
 export const requests = suite("Common request rules", [
   addressCheck,
   keyRequiredCheck,
@@ -244,6 +254,23 @@ export const requests = suite("Common request rules", [
     }
     return follows(enveloped.length === 0 ? "absent" : "envelope");
   }),
+  check(
+    "REQ-8",
+    { all: allExchanges, keyUsage: keyUsageRead },
+    ({ all }) => {
+      const answers = otherEndpoints.flatMap((endpoint) =>
+        exchangesOf(all, endpoint).filter((each) => hasValidKey(each, all) && isCompleteSuccess(each)),
+      );
+      const metadata = answers.map((exchange) => ({ exchange, value: metadataOf(bodyJson(exchange)) }));
+      const mismatches = metadata.map(({ exchange, value }) =>
+        value === undefined || value === null
+          ? null
+          : schemaMismatch(envelopeMetadata, value, "`data.metadata`", exchange),
+      );
+      return mismatches.find((each) => each !== null) ?? holds();
+    },
+    { as: "other endpoints", since: "1.2" },
+  ),
   observe("LIM-22", invokedWithLongBody, ({ answer }) =>
     observed(`a body of ${longBodyBytes / 1024} KiB: ${outcomeOf(answer)}`),
   ),

@@ -3,6 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { type CombinedResult, sendCombined } from "../shared/combined-features.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { isRequestRole, type RoleAssignment, roleAssignmentOf, type Target } from "../../target/target.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { isSuccess } from "../shared/response.ts";
 import { isStreamAccepted } from "./events.ts";
@@ -32,6 +35,9 @@ const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": false, имя: "�
  * that looks like a number.
  */
 const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
+
+/** Enough words to use more than a thousand tokens: a server may format such a count with separators. */
+const longQuery = "a ".repeat(1100);
 
 /** A query that a server may take for none: some languages count it as false. */
 const zeroQuery = "0";
@@ -64,14 +70,17 @@ export interface UnusualBodies<F extends string> {
 
 type Send = (body: object) => Promise<Exchange>;
 
-const sendTexts = async (send: Send) => ({
-  nul: await send({ query: "Before\0after", session_id: newSession() }),
-  zero: await send({ query: zeroQuery }),
-});
+async function sendTexts(send: Send) {
+  const nul = await send({ query: "Before\0after", session_id: newSession() });
+  const zero = await send({ query: zeroQuery });
+  // Only the checks of all responses judge this one: a server may reject the query as too long.
+  await send({ query: longQuery });
+  return { nul, zero };
+}
 
 export const unusualInvoke = probeIfManyRequests(
   "an agent is invoked with unusual names and values in the body",
-  { needs: ["agents.answering"], requests: 3, since },
+  { needs: ["agents.answering"], requests: 4, since },
   async ({ client, given }): Promise<UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature">> => {
     const send: Send = (body) => client.invoke(given["agents.answering"], body);
     const all = { ...features(), temperature: { parameters: { temperature: 0.35 } } };
@@ -90,7 +99,7 @@ interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "se
 
 export const unusualStream = probeIfManyRequests(
   "an agent streams with unusual names and values in the body",
-  { needs: ["agents.streaming"], requests: 3, stage: "agent time", since },
+  { needs: ["agents.streaming"], requests: 4, stage: "agent time", since },
   async ({ client, given, time }): Promise<UnusualStream> => {
     const clocksMs: number[] = [];
     const send: Send = (body) => {
@@ -118,5 +127,49 @@ export const slowInvokeWithEveryField = probeIfManyRequests(
       answered.then((exchange) => ({ exchange, clockAfterMs: time.maxClockOffsetMs() })),
       maxSlowMs,
     );
+  },
+);
+
+/** Roles whose agents are invoked, and streamed, with every documented field. */
+const roles = {
+  invoke: ["failing", "degraded", "unhealthy", "remembering"],
+  stream: ["failingInStream", "overloaded", "slowStreaming"],
+} as const;
+
+interface RoleCall {
+  readonly endpoint: "invoke" | "stream";
+  readonly who: RoleAssignment;
+}
+
+function callsOfRoles(target: Target): readonly RoleCall[] {
+  const callsOf = (endpoint: "invoke" | "stream"): RoleCall[] =>
+    roles[endpoint].flatMap((role) => {
+      const agent = target.agents[role];
+      const plain = agent === undefined ? null : { agent, body: {}, path: null };
+      const who = isRequestRole(role) ? roleAssignmentOf(target, role) : plain;
+      return who === null ? [] : [{ endpoint, who }];
+    });
+  return [...callsOf("invoke"), ...callsOf("stream")];
+}
+
+const countOfRoles = (target: Target): number => (hasFewRequests(target) ? 0 : callsOfRoles(target).length);
+
+/** The checks of all responses judge these calls: a failing agent was never asked with a session or a parameter. */
+export const rolesWithEveryField = probe(
+  "agents of other roles are called with every documented field",
+  { needs: ["agents.answering"], requests: countOfRoles, executions: countOfRoles, stage: "agent time", since },
+  async ({ client, target, time }): Promise<{ readonly sent: number }> => {
+    const parameters = { temperature: 0.7, max_tokens: 9, context: { user: { name: "Ada" } } };
+    const calls = hasFewRequests(target) ? [] : callsOfRoles(target);
+    for (const { endpoint, who } of calls) {
+      const streamParameters = endpoint === "stream" ? { stream_delay_ms: 50, chunk_size: 8 } : {};
+      const body = {
+        query: defaultQuery,
+        session_id: newSession(),
+        parameters: { ...parameters, ...streamParameters },
+      };
+      await time.awaitAgent(client[endpoint](who, body), maxSlowMs);
+    }
+    return { sent: calls.length };
   },
 );

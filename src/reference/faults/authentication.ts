@@ -144,9 +144,9 @@ export const authenticationFaults = faults("Authentication", {
     })),
   ),
   "signature-replaces-expiry": fault("AUTH-4", "A signed request is accepted with an expired key.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint, isSigned = false) => {
+    identify: (credentials, ring, nowMs, endpoint, isSigned) => {
       const expired = namedKey(credentials, ring);
-      return isSigned && expired !== undefined
+      return isSigned === true && expired !== undefined
         ? { kind: "known", key: expired.key }
         : base.identify(credentials, ring, nowMs, endpoint);
     },

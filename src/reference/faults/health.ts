@@ -1,3 +1,5 @@
+import { hourMs } from "../../base/duration.ts";
+import { isoTime } from "../behaviour/health-list-usage.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
 import {
@@ -46,6 +48,14 @@ const healthEndpointFaults = faults("Endpoints / 3. Health check", {
   "last-request-is-number": fault("HLT-9", "`last_request` is Unix seconds.").by(
     healthBody.set("last_request", 1_772_600_767),
   ),
+  "last-request-in-local-time": fault(
+    "HLT-9",
+    "`last_request` is the time in a zone two hours ahead, and says that it is UTC.",
+  ).by(healthBody.change("last_request", (time) => isoTime(Date.parse(String(time)) + 2 * hourMs))),
+  "last-request-in-western-time": fault(
+    "HLT-9",
+    "`last_request` is the time in a zone five hours behind, and says that it is UTC.",
+  ).by(healthBody.change("last_request", (time) => isoTime(Date.parse(String(time)) - 5 * hourMs))),
   "last-request-is-no-time": fault("HLT-9", "`last_request` is no ISO 8601 timestamp.").by(
     healthBody.set("last_request", "04/03/2026 5:06"),
   ),

@@ -248,6 +248,15 @@ const scopeFaults = faults("Limits / Scope of limits", {
   "streams-do-not-count": fault("LIM-11", "A stream does not count.").by(
     overrideResult("requestCost")((cost, endpoint) => (endpoint === "stream" ? 0 : cost)),
   ),
+  "retry-after-of-hour-in-milliseconds": fault(
+    "ERR-8",
+    "`retry_after` is in milliseconds when the hour's requests are used up.",
+  ).by(
+    overrideResult("retryAfterSeconds")((seconds, { kind, window }) =>
+      kind === "request-limit" && window.window === "hour" ? seconds * 1000 : seconds,
+    ),
+    ["LIM-14"],
+  ),
   "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by(
     overrideResult("retryAfterSeconds")((seconds) => Math.max(1, Math.floor(seconds / 3))),
   ),

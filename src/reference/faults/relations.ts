@@ -132,6 +132,10 @@ const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
 });
 
 const listingFaults = faults("Resources / Pagination block 2", {
+  "pages-of-one-agent-repeat": fault("LST-7", "With a limit of 1, page 2 is page 1.").by((base) => ({
+    pageItems: (agents, { page, limit }) =>
+      base.pageItems(agents, { page: limit === 1 && page > 1 ? page - 1 : page, limit }),
+  })),
   "third-page-is-the-second": fault("LST-7", "Page 3 is page 2.").by((base) => ({
     pageItems: (agents, { page, limit }) => base.pageItems(agents, { page: page === 3 ? 2 : page, limit }),
   })),

@@ -167,6 +167,9 @@ const errorFaults = faults("Errors", {
   "retry-is-text": fault("ERR-8", "`retry_after` of a 429 is text.").by(
     editErrorBody(isLimit, (value) => editField(value, "error.retry_after", String)),
   ),
+  "details-remaining-one-too-many": fault("ERR-8", "`details.remaining` counts the refused request as left.").by(
+    editFormB((body) => editField(body, "error.details.remaining", (left) => Number(left) + 1)),
+  ),
   "details-without-limit": fault("ERR-8", "Errors have form B, and the `details` of a 429 have no `limit`.").by(
     editFormB((body) => removeField(body, "error.details.limit")),
   ),

@@ -47,6 +47,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 import { unknownPathRequested, unknownMethodRequested } from "../requests/probes.ts";
+import { rateLimitDetailChecks } from "./rate-limit-details.ts";
 
 /** Requests without a key are among these probes, because they cause errors and cost the key nothing. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
@@ -269,6 +270,7 @@ export const errors = suite("Errors", [
     judge: byRule(retryAfterMismatch),
     judgeAcross: followForm,
   }),
+  ...rateLimitDetailChecks,
   checkEveryError("ERR-9", {
     ...rateLimitErrorOptions,
     matrix: rateLimitMatrix,

@@ -17,6 +17,7 @@ import { checkEverySuccess, checkFields } from "../shared/common-checks.ts";
 import { judgeRejection } from "../shared/rejection.ts";
 import { hasStatus, outcomeOf } from "../shared/response.ts";
 import { changingValueChecks, uptimesNotInSeconds, mixedUnitsCheck } from "./changing-values.ts";
+import { lastRequestCheck } from "./last-request.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
@@ -209,6 +210,7 @@ export const health = suite("Health check", [
       : breach("`agent`, `dependencies` or `resources` in `checks`", names.join(", "), first);
   }),
   ...changingValueChecks,
+  lastRequestCheck,
   mixedUnitsCheck,
   ...healthCornerChecks,
 ]);

@@ -5,7 +5,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { check } from "../../run/judge/check.ts";
-import { breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allSamples } from "../headers/probes.ts";
@@ -14,7 +14,7 @@ import { type Page, pageOf } from "../listing/probes.ts";
 import { allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 import { isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";
-import { everyPageListed } from "./probes.ts";
+import { everyPageListed, pagesOfOtherLimitsListed } from "./probes.ts";
 import { type ComparedPair, relation } from "./relation.ts";
 
 const noPages = unproven(
@@ -45,23 +45,34 @@ function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
 
 const isUnproven = (pages: readonly Page[] | Unproven): pages is Unproven => "kind" in pages;
 
+/** Judges that no agent is on two pages of one list. */
+function judgeRepeats(listed: readonly Exchange[]): Finding<never> {
+  const pages = readPages(listed);
+  if (isUnproven(pages)) return pages;
+  for (const [at, page] of pages.entries())
+    for (const earlier of pages.slice(0, at)) {
+      const known = new Set(earlier.agents.map(identityOf));
+      const twice = page.agents.map(identityOf).find((each) => known.has(each));
+      if (twice !== undefined)
+        return breach("an agent is on one page only", `${twice} on two pages`, earlier.exchange, page.exchange);
+    }
+  return holds();
+}
+
 const pageRelations = [
+  check("LST-7", everyPageListed, judgeRepeats, { as: "every page", since: "1.1" }),
   check(
     "LST-7",
-    everyPageListed,
-    (listed) => {
-      const pages = readPages(listed);
-      if (isUnproven(pages)) return pages;
-      for (const [at, page] of pages.entries())
-        for (const earlier of pages.slice(0, at)) {
-          const known = new Set(earlier.agents.map(identityOf));
-          const twice = page.agents.map(identityOf).find((each) => known.has(each));
-          if (twice !== undefined)
-            return breach("an agent is on one page only", `${twice} on two pages`, earlier.exchange, page.exchange);
-        }
-      return holds();
+    pagesOfOtherLimitsListed,
+    (lists) => {
+      const findings = (lists ?? []).map(judgeRepeats);
+      return (
+        findings.find(({ kind }) => kind === "breach") ??
+        findings.find(({ kind }) => kind === "holds") ??
+        inapplicable("the list was not read on several pages of other limits")
+      );
     },
-    { as: "every page", since: "1.1" },
+    { as: "other limits", since: "1.2" },
   ),
   check(
     "LST-11",

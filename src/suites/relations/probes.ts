@@ -146,6 +146,25 @@ export const everyPageListed = probe(
   },
 );
 
+/** Numbers of pages to list, by `limit`: one agent a page, and a number that is no divisor of usual totals. */
+const pagesByLimit = { 1: 3, 7: 2 } as const;
+
+export const pagesOfOtherLimitsListed = probeIfManyRequests(
+  "some agents are listed with a limit of 1, and of 7",
+  { requests: 5, reads: true, since: "1.2" },
+  async ({ client, discovery }): Promise<readonly (readonly Exchange[])[]> => {
+    const total = pageOf(discovery.listing)?.pagination.total ?? 0;
+    const lists: Exchange[][] = [];
+    for (const [limit, count] of Object.entries(pagesByLimit)) {
+      const pages: Exchange[] = [];
+      for (let page = 1; page <= Math.min(count, Math.ceil(total / Number(limit))); page += 1)
+        pages.push(await client.send("GET", `/agents?page=${page}&limit=${limit}`));
+      lists.push(pages);
+    }
+    return lists;
+  },
+);
+
 /** Creates a second alert with the key of the first. `null` if the run has created no first alert. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",

@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judgeBy } from "../testing/judged.ts";
+import { lastRequestCheck } from "./last-request.ts";
+
+const suite = { title: "Health", checks: [lastRequestCheck] };
+const startSeconds = Date.parse("2026-03-04T05:00:00Z") / 1000;
+
+/** A report some minutes after the start, with a `last_request`. */
+const report = (minutes: number, lastRequest: string): Exchange =>
+  exchange({
+    method: "GET",
+    path: "/agents/echo/health",
+    sentMs: minutes * 60_000,
+    headers: [
+      ["Content-Type", "application/json"],
+      ["X-RateLimit-Reset", String(startSeconds + minutes * 60 + 30)],
+      ["X-RateLimit-Reset-After", "30"],
+    ],
+    json: { status: "healthy", checks: {}, last_request: lastRequest },
+  });
+
+it.each<[string, Exchange[], string]>([
+  ["is that of a request", [report(0, "2026-03-04T04:59:00Z"), report(60, "2026-03-04T05:59:59Z")], "holds"],
+  ["stays the same", [report(0, "2026-03-04T01:00:00Z"), report(60, "2026-03-04T01:00:00Z")], "holds"],
+  ["is noted some minutes late", [report(0, "2026-03-04T01:00:00Z"), report(60, "2026-03-04T04:55:00Z")], "holds"],
+  ["is ahead of the report", [report(0, "2026-03-04T07:00:00Z")], "breach"],
+  [
+    "has changed, to a time hours before",
+    [report(0, "2026-03-04T02:59:00Z"), report(60, "2026-03-04T03:59:00Z")],
+    "breach",
+  ],
+  ["has no zone", [report(0, "2026-03-04T07:00:00")], "inapplicable"],
+])("a `last_request` that %s", (_, exchanges, expected) => {
+  expect(judgeBy(suite, "HLT-9/time of a request", { exchanges, validKeys: [] }).kind).toBe(expected);
+});

@@ -1,0 +1,75 @@
+import { minuteMs } from "../../base/duration.ts";
+import { getPath } from "../../base/json.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { isTimestamp } from "../../rules/bodies/fields.ts";
+import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
+
+// A time in the server's own zone, but written as UTC, is hours from the request of which it tells.
+
+/** Tolerance for clocks, and for servers that note a request some time later. Time zones differ by 15 minutes or more. */
+const toleranceMs = 10 * minuteMs;
+
+/** A health report with its `last_request` and the target's time, both in Unix milliseconds. */
+interface Report {
+  readonly exchange: Exchange;
+  readonly lastMs: number;
+  /** The earliest and the latest time that the response gives for itself. */
+  readonly earliestMs: number;
+  readonly latestMs: number;
+}
+
+function reportOf(exchange: Exchange): Report[] {
+  const text = getPath(bodyJson(exchange), "last_request");
+  const reset = secondsHeader(exchange, headerNames.rateReset);
+  const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
+  if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
+  // `Date` alone may come from a proxy that does not know the target's clock.
+  if (reset === null || resetAfter === null) return [];
+  const clocksMs = [reset - resetAfter, dateSeconds(exchange) ?? reset - resetAfter].map((each) => each * 1000);
+  return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
+}
+
+/**
+ * Judges that `last_request` is the time of a request: not after the report, and, if it has changed since the report
+ * before, not before that one.
+ */
+function judgeLastRequest(all: AllExchanges): Finding<never> {
+  const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
+    ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), ({ exchange }) =>
+      agentInPath(exchange),
+    ).values(),
+  ]);
+  if (groups.length === 0) return inapplicable("no health report has `last_request` and rate-limit headers");
+  for (const reports of groups)
+    for (const [at, report] of reports.entries()) {
+      const before = reports[at - 1];
+      if (report.lastMs > report.latestMs + toleranceMs)
+        return breach(
+          "`last_request` is not after the report",
+          `${textOf(report.lastMs)} at ${textOf(report.latestMs)}`,
+          report.exchange,
+        );
+      if (before !== undefined && isTooEarly(report, before))
+        return breach(
+          `a \`last_request\` that has changed since ${textOf(before.earliestMs)} is not before that`,
+          textOf(report.lastMs),
+          report.exchange,
+          before.exchange,
+        );
+    }
+  return holds();
+}
+
+const isTooEarly = (report: Report, before: Report): boolean =>
+  report.lastMs > before.lastMs && report.lastMs < before.earliestMs - toleranceMs;
+
+const textOf = (ms: number): string => new Date(ms).toISOString();
+
+export const lastRequestCheck: Check = check("HLT-9", allExchanges, judgeLastRequest, {
+  as: "time of a request",
+  since: "1.2",
+});

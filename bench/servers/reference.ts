@@ -10,8 +10,8 @@ const unreachableLimits = {
 };
 
 /**
- * Starts the reference server with a real clock. Its key has limits like any other key, but no measurement reaches
- * them.
+ * Starts the reference server with a real clock. The returned key has rate limits, but they are so high that no
+ * measurement reaches them.
  */
 export async function start(): Promise<{ readonly url: string; readonly key: string }> {
   const reference = await startReference({ tiers: { ...referenceTiers, enterprise: unreachableLimits } });

@@ -2,7 +2,8 @@ import type { Measurement } from "../measuring/measurement.ts";
 import { globOf } from "../../src/base/text.ts";
 
 /**
- * The value that a row compares. `rate` is work per second: the inverse of the time, as both sides do the same work.
+ * The value that a row compares. `rate` is work per second. Both sides do the same work, so the ratio of their times
+ * also gives the ratio of their rates.
  */
 export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
 

@@ -71,7 +71,10 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
 /** Control sequence that erases the current line of a terminal. */
 export const eraseLine = "\r\u001b[2K";
 
-/** Draws a text in place of the current line. It is one column narrower than the terminal: a wrapped line could not be erased. */
+/**
+ * Replaces the current line of the terminal by a text. Cuts the text to one column less than the terminal, because a
+ * wrapped line could not be erased.
+ */
 export const redrawLine = (stream: ProgressStream, text: string): void =>
   void stream.write(`${eraseLine}${sanitizeLine(text, Math.max(10, (stream.columns || 80) - 1))}`);
 

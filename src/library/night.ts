@@ -48,7 +48,7 @@ export interface JudgedNight {
 /**
  * Judges a target, compares the result with earlier nights, and saves it, as `conformance nightly` does.
  *
- * @param history folder, created if it is missing; each target needs its own
+ * @param history folder, created if it is missing; each target needs its own folder
  * @throws {UsageProblem} if the target or an option is invalid, or the history belongs to another target; nothing was
  *   sent then.
  * @throws {NothingToJudge} if the signal ended the night early; the night is not saved then.

@@ -111,10 +111,13 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
   }
 }
 
-/** Maximum number of runs with `--rerun-on-restart`. Each writes a folder. */
+/** Maximum number of runs with `--rerun-on-restart`. Each run writes a new folder. */
 const maxRuns = 1000;
 
-/** Presents a run, then waits for the target to restart and repeats the run, until the user ends it. */
+/**
+ * Presents a run and waits for the target to restart. Then repeats the failed checks, or all checks if none failed.
+ * Goes on until the user ends the command.
+ */
 async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<RunOutcome> {
   const { target, scope, folder } = prepared;
   let [outcome, current] = [first, prepared];

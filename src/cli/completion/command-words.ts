@@ -63,7 +63,7 @@ const listsOfFlags: Readonly<Record<string, ValueKind>> = {
 
 const listsOfArguments: Readonly<Record<string, ValueKind>> = { explain: "clauses", completion: "shells" };
 
-/** Returns the words of a command and of all its subcommands. */
+/** Returns the words that can follow a command, and those that can follow each of its subcommands. */
 export function commandWords(command: Command, path = ""): CommandWords[] {
   const below = command.commands.map((each) => commandWords(each, `${path} ${each.name()}`.trimStart()));
   const own = {

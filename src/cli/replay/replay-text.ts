@@ -20,7 +20,7 @@ export interface ReplayView {
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests got a response; `null` if all did. */
   readonly stopped: string | null;
-  /** A command that sends new requests for the check and judges it again. */
+  /** A command that sends new requests for the replayed check, and judges the check again. */
   readonly command: string;
 }
 
@@ -62,7 +62,8 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
 }
 
 /**
- * Formats one request of a replay. A value that did not change takes one line; a difference takes two, saved and new.
+ * Formats one request of a replay. A value that did not change takes one line. A value that changed takes two lines:
+ * the saved value and the new one.
  *
  * @param place such as `1 of 3`
  */

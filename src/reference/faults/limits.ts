@@ -209,6 +209,11 @@ const rateFaults = faults("Limits / Request rate", {
     "LIM-9",
     "Keys of one tier that are restricted in nothing are one account: allowance, slots and tokens.",
   ).by(() => ({ accountOf: (key) => (isUnrestricted(key) ? key.tier : key.key) })),
+  "read-only-keys-not-counted": fault("HDR-12", "Requests with a read-only key are not counted.").by(
+    withLast("permits", (last) =>
+      overrideResult("requestCost")((cost) => (last()?.[0].scope === "read-only" ? 0 : cost)),
+    ),
+  ),
   "scheme-case-counts-apart": fault("LIM-25", "A key whose scheme is written otherwise has another allowance.").by(
     () => ({
       accountOf: ({ key }, credentials) => (credentials.kind === "bearer" ? `${credentials.scheme} ${key}` : key),

@@ -43,6 +43,7 @@ import { passiveCountingChecks } from "./passive-counting.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
+import { everyKeyCountedCheck } from "./uncounted-keys.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
@@ -291,6 +292,7 @@ export const limits = suite("Limits", [
   }),
   everyEndpointCheck,
   everyTraitCheck,
+  everyKeyCountedCheck,
   ...countingChecks,
   ...ledgerChecks,
   ...passiveCountingChecks,

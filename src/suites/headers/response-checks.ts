@@ -57,8 +57,8 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Returns a function that turns samples into the cases of a check. A sample of a burst has no `proof`, because bursts
- * store no exchanges.
+ * Returns a function that lists the responses for a check to judge. A response in a burst has no `proof`, because
+ * bursts store no exchanges.
  */
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
   const casesIn = memoizeByObject((all: AllExchanges) =>
@@ -79,7 +79,10 @@ const forbiddenCases = casesOf(forbiddenSamples);
 
 interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly expected: string;
-  /** Text that describes the responses to judge. Default: all that have the header, to keys that the target accepts. */
+  /**
+   * Text that describes which responses are judged. Default: every response that has the header, if the target accepts
+   * the request's key.
+   */
   readonly description?: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /** Returns what is wrong, `null` if nothing is, and `undefined` if the clause does not apply. */
@@ -88,7 +91,7 @@ interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
-/** Creates a check of the responses to keys of the target file. Judges every response that has rate-limit headers. */
+/** Creates a check that judges the rate-limit headers of each response in `members`. */
 const checkSamples = <const K extends HeaderClauseId, T extends { readonly sample: Sample }>(
   clause: K,
   {
@@ -123,8 +126,8 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
 });
 
 /**
- * Wraps a judge of the times in headers. If the test clock advanced during the request, drops a mismatch that `widen`
- * removes, because the headers may then describe two windows.
+ * Wraps a function that judges times in headers. If the test clock advanced during the request, the headers may
+ * describe two windows. A mismatch then counts only if the sample that `widen` returns has a mismatch, too.
  *
  * @param widen returns a sample whose times allow for both windows
  */
@@ -149,14 +152,20 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Returns a sample that begins a month earlier and ends a month later. A month is the longest window. */
+/**
+ * Returns a sample that was sent a month earlier and whose response came a month later. Its times allow for any window,
+ * because no window is longer than a month.
+ */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
 });
 
-/** Creates the checks that apply one header rule to each response, with no other option. */
+/**
+ * Creates one check for each header rule that has no check elsewhere.
+ * @param more options of all these checks
+ */
 const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {}): Check[] =>
   headerRules
     .filter((rule) => !headerFormClauses.includes(rule.clause) && rule !== limitPublished)

@@ -59,10 +59,11 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Requests from before the run: a rolling window may give them back at any time.
-  const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
+  // Maximum number of falls of `Remaining` that are hidden by requests from before the run. Such requests may leave a
+  // rolling window at any time.
+  const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
-    whole.mayRegain + mayExpire + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
+    whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
   if (whole.fell >= pairs.length - maxReturned) return null;
   return `from ${first.remaining} to ${last.remaining} over ${pairs.length + 1} requests (${first.id} to ${last.id})`;
 }
@@ -88,13 +89,13 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
   );
 
 /**
- * Describes a window in which `Remaining` stayed at the whole limit although requests counted: at least three admitted
- * requests reported the limit, and a later request was refused. `null` if there is no such window.
+ * Describes a window in which `Remaining` stayed at the whole limit although the target later refused a request. At
+ * least three admitted requests must report the whole limit. `null` if there is no such window.
  */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Uses only refusals before the run used up a limit of the key: if tokens or slots are used up, the headers may
-  // describe another window.
+  // Skips refusals that came while the run had used up a limit of the key (`keyState`). If tokens or slots are used up,
+  // the headers may describe another window.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // Skips a refusal that overlaps another request, because that request may hold the last concurrency slot.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
@@ -133,8 +134,8 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
 }
 
 /**
- * Describes the first window in which nearly all requests were left again at least 2 seconds before the reported reset.
- * `null` if there is none.
+ * Describes the first window that seems to end too early: `Remaining` rose to nearly the limit, over 2 seconds before
+ * the reported reset. `null` if there is none.
  */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
@@ -225,7 +226,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Returns how many batch items the target may still be counting at `atMs`. */
+/** Returns the number of items in recent batches. At `atMs`, the limiter may not have counted them all yet. */
 const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchCountingMs)

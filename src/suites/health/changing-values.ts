@@ -117,8 +117,8 @@ interface Uptime {
 type UptimePair = readonly [Uptime, Uptime];
 
 /**
- * Returns the health responses whose `uptime` is in milliseconds. All pairs of an agent's responses must show this,
- * because two replicas of an agent have different uptimes.
+ * Returns the health responses whose `uptime` is in milliseconds. In every compared pair of an agent's responses,
+ * `uptime` must rise that fast. A single pair may come from two replicas with different uptimes.
  */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
@@ -169,15 +169,18 @@ interface Start {
   readonly byMillisecondsMs: number;
 }
 
-/** Maximum difference of equal start times: a response takes time, and an `uptime` may be rounded. */
+/**
+ * Maximum difference between two start times that count as equal. A response takes time, and an `uptime` may be
+ * rounded.
+ */
 const toleranceMs = 2000;
 /** Minimum `uptime` to compare. With a smaller value, seconds and milliseconds give nearly the same start time. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;
 /**
- * Minimum time between the first and last of the responses in milliseconds. In this time, an `uptime` in seconds rises
- * too little to be taken for milliseconds.
+ * Minimum time between the first and the last response with an `uptime` in milliseconds. In this time, an `uptime` in
+ * seconds rises too little to look like milliseconds.
  */
 const minSpanMs = 60_000;
 
@@ -199,8 +202,8 @@ interface MixedUnits {
 }
 
 /**
- * Finds responses of one agent whose `uptime` gives the same start time, read as seconds in some and as milliseconds in
- * others. Another replica of the agent has another start time.
+ * Finds responses of one agent that mix two units of `uptime`. Some give a start time if read as seconds, others give
+ * the same start time if read as milliseconds. Two replicas of an agent would have different start times.
  */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);

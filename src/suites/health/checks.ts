@@ -66,7 +66,8 @@ const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 /**
- * Finds the first entry of `checks` in a health report whose status matches, as `name: status`. `null` if none matches.
+ * Finds the first entry of `checks` in a health report whose status matches `words`. Returns it as `name: status`, or
+ * `null` if no status matches.
  */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");

@@ -81,7 +81,10 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxValueFields, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/** Returns 0 if the webhook probes already send the same request and the main key has few requests a minute, else 1. */
+/**
+ * Returns the number of requests that `invokedAtMin` or `invokedAtMax` sends: usually 1. It is 0 if the main key has
+ * few requests a minute and a webhook probe sends the same request.
+ */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
@@ -158,8 +161,8 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each question has a marker of its own, because an agent may repeat only the latest question. A stream may also
-    // use a separate session.
+    // Each question has a marker of its own, which shows the question that an agent repeats. An agent may remember only
+    // the latest question, or keep a separate session for streams.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

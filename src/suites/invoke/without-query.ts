@@ -81,8 +81,9 @@ function isRejected({ exchange }: LegalCall): boolean {
 }
 
 /**
- * Returns the calls whose only mistake is the absent `query`: the agent has accepted the same fields together with a
- * `query`. Leaves out fields that some agent rejected, because another clause judges them.
+ * Returns the calls whose only mistake is the absent `query`. The agent must have accepted a call with a `query` and no
+ * fields that this call lacks. Leaves out calls with a field that was rejected elsewhere, because another clause judges
+ * that field.
  */
 function callsWithoutQuery(all: AllExchanges, endpoint: Endpoint): ClauseCase<Exchange>[] {
   const calls = legalCalls(all, endpoint);

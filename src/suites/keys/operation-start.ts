@@ -19,7 +19,7 @@ import {
   temporaryKeyUsed,
 } from "./probes.ts";
 
-// This file tests the path that starts an operation with the keys that the target refuses elsewhere.
+// This file tests whether a key that the target refuses on other endpoints can start an operation.
 
 const since = "1.2";
 
@@ -66,8 +66,8 @@ function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt
     return key === null || usedWith === undefined ? [] : [{ kind, agent: usedWith, key }];
   };
   const temporary = keyOf("a temporary key after its life", "keys.temporary");
-  // A path without the placeholder does not name the agent. It may start the agent that the key may use.
   const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
+  // A path without `{agent_id}` names no other agent, so the target may rightly start an agent that the key may use.
   const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
   const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
   return [
@@ -105,7 +105,7 @@ const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
 const acceptsAnyKey = (tried: readonly StartTried[]): boolean =>
   tried.some(({ kind, exchange }) => kind === "a wrong key" && isSuccess(exchange));
 
-/** Judges the response to a kind of key, if other requests show that the target refuses such a key. */
+/** Judges that a kind of key starts no operation, if the target refuses such a key on other endpoints. */
 function judgeStart(
   kind: RejectedKeyKind,
   { tries, batch }: StartEvidence,

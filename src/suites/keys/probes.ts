@@ -242,7 +242,10 @@ export interface OtherAddressRequests extends KeyRequests {
   /** A request whose `X-Forwarded-For` names an allowed address. `null` if the key was accepted without it. */
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
-  /** Whether the list may contain this machine's public address, which is unknown. Absent in older evidence. */
+  /**
+   * Whether the key's address list may contain this machine's public address, which is unknown. Absent in older
+   * evidence.
+   */
   readonly mayBeListed?: boolean;
 }
 

@@ -19,11 +19,11 @@ import { isRefusal, tokensIn } from "./quota-readings.ts";
 
 /** A batch that was submitted between two refused invokes. */
 export interface BatchBeyondQuota {
-  /** Reads of usage before the batch, and after its operation has ended. */
+  /** Response to `GET /usage` before the batch. `after` is such a response after the batch. */
   readonly before: Exchange;
   readonly submitted: Exchange;
   readonly after: Exchange;
-  /** Deliveries of `agent.completed` for the entry of the batch. */
+  /** Webhook deliveries of `agent.completed` for the only item of the batch. */
   readonly completed: readonly Delivery[];
   /** An invoke after the batch. */
   readonly control: Exchange;
@@ -48,7 +48,8 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Without a test clock, events of the agent with webhooks would mix with retries of its deliveries.
+  // Only with a test clock does the batch use the agent that has webhooks. Otherwise, the batch's events would mix with
+  // retries of earlier deliveries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: { batch: [{ query }] } });
@@ -81,9 +82,9 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Judges that no batch runs once the month's tokens are used up (LIM-19). A server may accept the batch and fail its
- * entries instead. An accepted batch is a breach only if `tokens.used` grows, or `agent.completed` reports tokens: the
- * usage of a server may stop at its limit.
+ * Judges that no batch uses tokens once the month's tokens are used up (LIM-19). A server may accept the batch and fail
+ * its items. So an accepted batch is a breach only if `tokens.used` grows or `agent.completed` reports tokens.
+ * `tokens.used` alone is not enough, because a server may stop counting at the quota.
  */
 export function judgeBatchBeyond(batched: BatchBeyondQuota | null | undefined): Finding<never> {
   if (batched === null) return inapplicable("the path of a batch is not known");

@@ -273,7 +273,8 @@ export const limits = suite("Limits", [
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("a slot that was released late, or earlier use of the key, may explain the refusal");
-    // The headers of the 429 report the hour, which is not exhausted. `HDR-17/hour` judges a 429 for the hour.
+    // The 429 may report the hour, in which requests are left, instead of the minute. `HDR-17/hour` judges a 429 for
+    // the hour.
     if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits)) return holds();
     if (remaining === null || remaining < 0) return unproven("the 429 has no whole number in `X-RateLimit-Remaining`");
     return remaining === 0

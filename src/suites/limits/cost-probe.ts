@@ -76,7 +76,7 @@ function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext
     const { key, request } = exchange;
     const status = statusOf(exchange);
     const endpoint = endpointOf(exchange, { batchPath: target.paths.batch });
-    const isOurs = key === client.key.name && request.url.startsWith(`${target.baseUrl}/`) && hasPlainHeaders(exchange);
+    const isOurs = key === client.key.name && request.url.startsWith(`${target.baseUrl}/`) && isPlainRequest(exchange);
     const isGet = request.method === "GET" && (status === 200 || status === 404);
     const isRejected = request.method === "POST" && (status === 400 || status === 404) && !readOnly;
     const name = `${endpoint} ${status}`;
@@ -88,7 +88,7 @@ function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext
 }
 
 /** Whether a request has a short body or none, and no headers except `Authorization`, `Accept` and `Content-Type`. */
-const hasPlainHeaders = ({ request: { headers, body } }: Exchange): boolean =>
+const isPlainRequest = ({ request: { headers, body } }: Exchange): boolean =>
   (body.kind === "none" || (body.kind === "text" && body.text.length <= maxBodyLength)) &&
   headers.every(([name, value]) => /^(authorization|accept)$/i.test(name) || isJsonType(name, value));
 

@@ -142,8 +142,8 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // On a faulty target, both keys may share one allowance. Then earlier use of the main key would block the second
-    // key.
+    // Lets earlier requests of both keys expire. On a faulty target that counts both keys together, requests of the
+    // main key would block the second key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);

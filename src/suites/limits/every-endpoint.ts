@@ -42,8 +42,8 @@ const minAdmitted = 3;
  */
 const minWindows = 2;
 /**
- * Maximum probability of an innocent explanation: that the limiter gave back a request for each admission. Below it,
- * the admissions are a breach.
+ * Probability below which chance does not explain the admissions, so that they are a breach. Chance means that the
+ * limiter gave back a request for each admission.
  */
 const maxChance = 1e-4;
 
@@ -140,8 +140,8 @@ const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
 };
 
 /**
- * Returns what all admitted requests have in common but no refused request has, such as a parameter. Empty unless all
- * admitted requests are to one endpoint, which also refused some: otherwise the limiter may exempt a whole endpoint.
+ * Returns the traits (such as a parameter) that all admitted requests have and no refused request has. Empty if the
+ * admitted requests are to several endpoints, or if their endpoint refused too few requests.
  */
 function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   const admitted = late.filter(({ sample }) => isAdmitted(sample));

@@ -7,13 +7,15 @@ import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { allSamples } from "../headers/probes.ts";
 import { elapsedSeconds, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** A refusal, and the next request of its key, with none in flight at either. */
+/**
+ * A refusal and the next request of its key. When each of the two was sent, no other request of the key was in flight.
+ */
 interface RetriedRefusal {
   readonly refusal: Sample;
   readonly next: Sample;
 }
 
-/** Tolerance for `retry_after`: rounded to whole seconds, and by another clock. */
+/** Tolerance for `retry_after`, which the server rounds to whole seconds and measures by its own clock. */
 const slackSeconds = 2;
 
 /** Whether a limit of the minute or the hour refused a request, and neither a slot nor the month's tokens. */
@@ -23,8 +25,8 @@ const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
   (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
 
 /**
- * Returns the refusals of a key for its rate whose `retry_after` had passed when the next request was sent. Leaves out
- * pairs with another request between them that the target may have counted for the key.
+ * Returns the rate-limit refusals whose `retry_after` had passed when the key's next request was sent. Leaves out those
+ * with a request in between that the target may have counted for the key.
  */
 function retriedRefusals(
   { samples, limits, unjudged = [] }: KeySamples,
@@ -44,7 +46,10 @@ function retriedRefusals(
   });
 }
 
-/** Judges `retry_after` of every refusal of the run after which the key was left alone for so long (LIM-13). */
+/**
+ * Judges `retry_after` of every refusal of the run (LIM-13). The key must have sent no request until that time had
+ * passed.
+ */
 export function judgeEveryRetry(all: AllSamples): Finding<never> {
   let count = 0;
   for (const key of all.keys) {

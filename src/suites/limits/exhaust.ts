@@ -51,16 +51,16 @@ export interface ExhaustOptions {
    * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal before this number.
    */
   readonly expected: number;
-  /** Number of the `expected` requests that the run may have sent before. */
+  /** Number of requests that the run sent earlier in the same window. They may use up part of `expected`. */
   readonly alreadySent?: number;
   /**
-   * Number of admitted requests from which {@link exhaustAllowance} no longer retries a refusal with `Remaining: 0`.
+   * After this many admitted requests, {@link exhaustAllowance} accepts a refusal with `Remaining: 0` without a retry.
    * Default: `expected`.
    */
   readonly trustedFrom?: number;
   /**
-   * Whether the request with this index, counted from 0, is a GET request. Default: all are, except the last
-   * `minInvoked` before `expected` and all later ones.
+   * Whether the request with this index, counted from 0, may be a GET request. By default, GET requests end
+   * `minInvoked` requests before `expected` is reached. All later requests are invokes.
    */
   readonly isReadAt?: (index: number) => boolean;
   /** Called for each response with status 429. */
@@ -128,8 +128,8 @@ export interface ExhaustResult extends BurstResult {
 }
 
 /**
- * Like {@link exhaustAllowance}, but pauses once in real time, so that the server releases all slots. A refusal right
- * after the pause then has another cause.
+ * Like {@link exhaustAllowance}, but pauses once in real time, so that the server releases all slots. Occupied slots
+ * cannot cause a refusal right after the pause.
  *
  * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
  */

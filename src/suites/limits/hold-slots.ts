@@ -23,8 +23,8 @@ const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
 /**
- * Creates two options of a probe that sends more requests than a key has slots: the number of requests, and the seconds
- * to wait. The probe waits for a new minute if its requests exceed the minute's limit.
+ * Returns the options `requests` and `waitSeconds` of a probe that sends more requests than a key has slots. The probe
+ * waits for a new minute if these requests exceed the minute's limit.
  */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
@@ -55,9 +55,9 @@ export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots of a key. Tries again after a pause if the target refuses some of the requests. Holds the slots once
- * more, with longer real pauses, if an extra request was admitted and responses are slow: agents may have ended before
- * their responses arrived.
+ * Holds all slots of a key. Retries after a pause if the target refused one of the requests. Retries with longer real
+ * pauses if the target admitted an extra request and responses are slow. Agents may then have ended before their
+ * responses arrived.
  *
  * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
  * @param heldOf returns the requests of a result that must hold slots
@@ -103,7 +103,7 @@ const outrunTripMs = 40;
 /** Maximum real pause after each advance of the test clock. */
 const maxTripMs = 1500;
 
-/** Estimates the time of a round trip: twice the longest time until a response that ran no agent. */
+/** Estimates the time of a round trip: twice the time of the slowest response to a request that runs no agent. */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],

@@ -37,13 +37,14 @@ export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Find
 }
 
 /**
- * Counts the requests admitted in the hour that ends at the reset time of a refusal. A count below the hour's limit may
- * mean a sliding window, which gives back requests all the time.
+ * Counts the requests that the target admitted in the hour whose reset time a refusal reports. With a sliding window,
+ * the count may be smaller than the hour's limit.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Counts time only by the advances of the test clock, which may stand still between two advances.
+  // Whether a response came within `windowMs` before the refusal. Measures time only by advances of the test clock,
+  // because that clock may stand still between them.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;

@@ -90,8 +90,8 @@ async function exhaustHourOfTier(
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // If the target refuses this invoke, the hour's limit is still used up, so it should have refused the stream as
-    // well.
+    // If the target refuses this invoke, the hour's limit is still used up. Then the target should have refused the
+    // stream, too.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
@@ -108,8 +108,8 @@ async function exhaustHourOfTier(
       ? { before: 0, admittedBefore: admitted }
       : { before: 1, admittedBefore: null, invokesBeyondBoth: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // A second value of `Reset` shows the window's length. If the target admits the last request, the month's tokens
-    // are not used up.
+    // The refused invoke reports a second `Reset`, which shows the window's length. If the target then admits the
+    // retry, the month's tokens are not used up.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -147,9 +147,9 @@ interface HourOptions {
    */
   readonly admittedBefore: number | null;
   /**
-   * Whether to invoke once more when the last minute and the hour are used up at the same time. The next request, after
-   * the pause, shows whether `retry_after` was the hour's (LIM-13). Not in the first hour, where checks of earlier sets
-   * need every admitted request.
+   * Whether to send one more invoke when the hour and its last minute are used up together. Its refusal and the next
+   * request test `retry_after` (LIM-13). Not set for the first hour, where checks of earlier requirement sets need
+   * every admitted request.
    */
   readonly invokesBeyondBoth?: boolean;
   readonly smallerTiers: SmallerTiers;
@@ -174,7 +174,7 @@ async function exhaustHour(
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    // In the first minute, the request that opened the hour counts as well.
+    // The requests in `before` have used part of the first minute's limit.
     const room = admitted === before ? perMinute - before : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });

@@ -43,20 +43,25 @@ export type CountedRead = "usage" | "list";
 export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the target has a test clock. Between the run's advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /** The kind of GET request that counts. `null` if unknown. Absent in older evidence, which has `readsCount`. */
+  /**
+   * The kind of GET request that counts against the rate limit. `null` if unknown. Older evidence has `readsCount`
+   * instead.
+   */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Ids of further GET requests that certainly counted, of other kinds than `countedRead`. Default: none. */
+  /**
+   * Ids of GET requests that the limiter certainly counted, although their kind is not `countedRead`. Default: none.
+   */
   readonly countedReadIds?: readonly string[];
   /**
-   * Requests that ended just before a key's earlier use had expired. They no longer count, but a slow server may still
+   * Requests that ended just before this history begins. The limiter no longer counts them, but a slow server may still
    * hold their concurrency slots.
    */
   readonly stragglers: readonly Sample[];
   /**
-   * Requests that the limiter may or may not count for this key. Their key is invalid but begins alike, or is spelled
-   * differently, or they come from probes of a later requirement set.
+   * Requests that the limiter may or may not count for this key. They have an unusual spelling of the key, or an
+   * invalid key with the same beginning. Requests of probes of a later requirement set are included.
    */
   readonly lookalikes: readonly Sample[];
 }
@@ -100,8 +105,8 @@ export interface KeyHistoryContext {
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
   /**
-   * The requirement set to judge by. Default: 1.0. Requests of probes from later sets are not judged, but may have
-   * counted.
+   * The requirement set to judge by. Default: 1.0. Requests of probes from later sets are not judged, but the target
+   * may have counted them.
    */
   readonly requirements?: RequirementSet;
 }
@@ -125,7 +130,7 @@ export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudg
   );
 });
 
-/** Whether a key's requests prove that the target admits more of them than one limit allows: the limit `name`. */
+/** Whether a key's requests prove that the target admits more requests than the limit `name` allows. */
 export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   const judged = judgeKeyHistory(use);
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
@@ -185,8 +190,8 @@ function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether it is uncertain that the limiter counted a request. The document leaves open whether GET requests count. A
- * GET certainly counted if its kind is known to count and its `Remaining` is above 0.
+ * Whether the limiter may or may not have counted a request. The document leaves this open for requests that run no
+ * agent. An admitted GET of the kind `countedRead` certainly counted if its `Remaining` is above 0.
  */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
@@ -196,7 +201,10 @@ const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolea
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/** Returns the kind of GET request that counts, by `Remaining` in the pre-flight discovery. `null` if none is shown. */
+/**
+ * Returns the kind of GET request that counts like an invoke, according to `Remaining` in the pre-flight discovery.
+ * `null` if `Remaining` proves it for no kind.
+ */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;

@@ -26,7 +26,7 @@ const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && o
 /** Whether a kind of request must be free: health, unless it is refused with 401, 403 or 429. */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** Minimum number of requests with a wrong cost that prove a breach. Another client of the key may cause one alone. */
+/** Minimum number of wrong costs that prove a breach. Another client of the key may cause a single wrong cost. */
 const minInstances = 2;
 /**
  * Maximum number of wrong costs to examine in a group. A fault shows in all requests of the group, so more would only
@@ -41,13 +41,13 @@ const minControls = 3;
 /** Maximum time, in ms, between a measured cost and the controls that it is compared with. */
 const maxControlDistanceMs = 15_000;
 /**
- * Minimum duration of a control, as a share of the duration of the cost that it is compared with. In less time, a
- * rolling window gives back fewer requests.
+ * Minimum duration of a comparison measurement, as a share of the duration of the suspected one. A shorter measurement
+ * may miss that a rolling window gives back requests.
  */
 const minControlSpan = 0.7;
 /**
- * Maximum probability of an innocent explanation: that the limiter gave back a request at each of the wrong costs.
- * Below it, they are a breach.
+ * Probability below which chance does not explain wrong costs. Chance means that the limiter gave back a request during
+ * each measurement.
  */
 const maxChance = 0.001;
 
@@ -114,12 +114,12 @@ function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger
 }
 
 /**
- * Whether a control may cost too much for the same reason as the suspected cost. Both then have the same endpoint or
- * trait (such as a parameter), or a request of the suspected kind is next to the control.
+ * Whether a comparison measurement may cost too much for the same reason as the suspected cost. The reason may be the
+ * endpoint, a trait such as a parameter, or a neighbouring request of the suspected kind.
  */
 const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||
-  control.between.includes(groupOf(kind)) ||
+  control.endKinds.includes(groupOf(kind)) ||
   (trait !== "" &&
     [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&
     !trait.startsWith(" with the key "));
@@ -147,10 +147,11 @@ const countLeaving = (measured: readonly MeasuredCost[], hasClock: boolean): num
   new Set(measured.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether chance may explain wrong costs: the limiter may have given back a request during each. A token bucket gives
- * back at most its whole limit in a minute. Requests from before the run may leave a window at any time.
+ * Whether chance may explain wrong costs: the limiter may have given back a request during each measurement. Assumes
+ * that a limiter gives back at most its whole limit in a minute.
  */
 function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): boolean {
+  // Requests from before the run may leave a rolling window at any time.
   if (measured.some(({ account }) => !account.isFresh)) return true;
   const chances = measured
     .map(({ from, to, count }) => ((from.limit ?? 0) / 60) * (elapsedSeconds(from, to, hasClock).max / count))
@@ -160,9 +161,9 @@ function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): b
 }
 
 /**
- * Whether enough requests of other kinds (controls) were measured near a suspected cost, and all have their usual cost.
- * Then neither another client of the key, nor requests that a window gave back, nor late counting explains the
- * suspected cost.
+ * Whether enough measurements of other kinds (controls) lie near a suspected cost, and all show their usual cost. Then
+ * nothing temporary explains the suspected cost: no other client of the key, no request that a window gave back, no
+ * late counting.
  */
 function isUndisturbed(
   suspect: MeasuredCost,
@@ -186,11 +187,11 @@ function isUndisturbed(
 }
 
 /**
- * Whether requests of another kind, which usually have this cost, can serve as controls. If the measured cost is too
- * low, their usual cost must be 1: `Remaining` then shows whether a window gave back a request.
+ * Whether a kind of request with this usual cost can serve as a comparison. If the suspected cost is too low, the usual
+ * cost must be 1. Only then does `Remaining` show whether a window gave back a request.
  */
-const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
-  cost !== undefined && (!isTooLow || cost === 1);
+const isControl = (usualCost: number | undefined, isTooLow: boolean): boolean =>
+  usualCost !== undefined && (!isTooLow || usualCost === 1);
 
 /**
  * Returns the usual cost of each kind of request, by kind. Leaves out kinds whose usual cost the document does not

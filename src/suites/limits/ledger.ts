@@ -21,13 +21,13 @@ interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
   /**
-   * Names of the request's groups: all requests of its kind, and those that also have the same agent, parameter name or
-   * key. A fault may affect just one group.
+   * Names of the groups that contain the request: its kind, and its kind with the same agent, parameter name or key. A
+   * fault may affect just one group.
    */
   readonly groups: readonly string[];
   /**
-   * Names of the groups of requests with the same value of a parameter, text or page. In these groups, only costs that
-   * are too high are judged.
+   * Names of further groups: requests with the same parameter value, URL query or kind of text. In these groups, only
+   * costs that are too high are judged.
    */
   readonly valueGroups: readonly string[];
 }
@@ -43,8 +43,8 @@ export interface MeasuredCost {
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
-  /** The kinds of the requests `from` and `to`, whose own cost may be part of the measured fall. */
-  readonly between: readonly string[];
+  /** Names of the kinds of the requests `from` and `to`. Their own cost may be part of the measured fall. */
+  readonly endKinds: readonly string[];
   /** Whether the true cost may be higher: the test clock advanced, so the window may have given back requests. */
   readonly isLowerBound: boolean;
   readonly account: KeySamples;
@@ -156,9 +156,9 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Measures the costs of a key's requests. Where two requests of one kind follow each other, compares their `Remaining`.
- * Elsewhere, compares two requests of known cost around the measured ones. Both ways work whether a response reports
- * `Remaining` before or after its own request is counted.
+ * Measures the costs of a key's requests by comparing `Remaining` of two responses. These are two consecutive requests
+ * of one kind, or two requests of known cost around the measured ones. Both ways work even if a response reports
+ * `Remaining` before its own request is counted.
  */
 function measureCosts(
   series: readonly (readonly LedgerEntry[])[],
@@ -175,8 +175,8 @@ function measureCosts(
     const isLowerBound = from.sample.sentClockMs !== to.sample.endClockMs;
     const fell = fallWithin(from.sample, to.sample, keylessMs, isLowerBound);
     const cost = ((fell ?? 0) - own) / count;
-    const between = [from.groups[0] ?? "", to.groups[0] ?? ""];
-    const ends = { from: from.sample, to: to.sample, between, isLowerBound };
+    const endKinds = [from.groups[0] ?? "", to.groups[0] ?? ""];
+    const ends = { from: from.sample, to: to.sample, endKinds, isLowerBound };
     return fell === null ? [] : [{ kind, groups, valueGroups, cost, count, ...ends, account }];
   };
   const pairs = series.flatMap((entries) => entries.slice(1).map((to, index) => [entries[index] ?? to, to] as const));
@@ -237,9 +237,9 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
 }
 
 /**
- * Creates a function that says whether two kinds of requests report `Remaining` at the same point: both before their
- * own request is counted, or both after. They do if each costs one, and `Remaining` falls by exactly one from either
- * kind to the other.
+ * Creates a function that says whether the `Remaining` of two kinds of requests can be compared. Both kinds must report
+ * it before their own request is counted, or both after. This is so if each kind costs one, and `Remaining` always
+ * falls by one from either kind to the other.
  */
 function comparableKinds(
   pairs: readonly Pair[],

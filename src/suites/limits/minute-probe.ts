@@ -64,7 +64,10 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly other: Exchange | null;
 }
 
-/** Seconds left of the window when the burst starts: well below 60, to notice a constant `retry_after`. */
+/**
+ * Seconds that are left of the window when the burst starts. Far below 60, so that a server with a constant
+ * `retry_after` of 60 is noticed.
+ */
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, plus 200 ms to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
@@ -115,8 +118,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // If the target admitted too many requests, and the run sent some before the burst, a second burst follows. Its
-  // offset in the minute differs, so it cannot cross the window boundary that the first burst may have crossed.
+  // The first burst may have crossed the boundary of two fixed windows, so too many admitted requests prove nothing
+  // yet. A second burst at another offset in the minute cannot cross that boundary.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -133,8 +136,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
     (hasClock || !minuteReached(history()));
   const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
-  // Whether a burst allowance explains the admitted requests: a smaller tier also admits a burst on top of its limit.
-  // This tier's burst is then not measured again.
+  // Whether a burst allowance explains the requests beyond the limit. A smaller tier must also have admitted more
+  // requests than its limit in one burst. No second burst is then sent.
   const isExplained =
     hasClock &&
     smallerTiers.some("admitsBurst") &&
@@ -154,8 +157,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
 }
 
 /**
- * Uses up the minute's limit for the first time. With a test clock, first sends two whole bursts if the limit is small,
- * then starts near the end of a window.
+ * Uses up the minute's limit for the first time. With a test clock, the burst begins when only the end of a window is
+ * left. A small limit is first used up twice in separate bursts.
  */
 async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
   const { limits, time } = sender;
@@ -183,8 +186,8 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
 }
 
 /**
- * Returns the last refusal, if its `retry_after` still holds. If a later request may have counted, even one with
- * invalid input, invokes until a new refusal. `undefined` if there is no new refusal.
+ * Returns the last refusal, if its `retry_after` still holds. A later request that the target counted may have changed
+ * that time. Then invokes until the target refuses again. `undefined` if the target does not refuse again.
  */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
@@ -238,7 +241,7 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
 }
 
 /**
- * Maximum number of windows to use up in a row. With fewer, a burst that crosses the boundary of two windows would look
+ * Maximum number of windows to use up in a row. A single burst may cross the boundary of two windows, which would look
  * like one window that is too short.
  */
 const maxWindows = 5;
@@ -250,10 +253,9 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, but may have
- * crossed the boundary of two fixed windows; the second cannot cross the same boundary. Earlier requests may have used
- * part of the first burst's window. If the second burst also exceeds limit plus burst allowance, sends a third one to
- * compare with it.
+ * Sends a second burst at another offset within the minute. The first burst may have crossed the boundary of two fixed
+ * windows. No boundary can lie in both bursts. Sends a third burst if only the second one exceeds the limit plus the
+ * burst allowance.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -293,9 +295,9 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
 const secondBurstOffsetMs = 23_000;
 
 /**
- * Uses up the minute's limit in one burst, twice, each time after all earlier requests have expired. A rolling limit
- * that admits one request too many shows only in such a burst.
- * @returns the burst in which the target refused no request, after which the probe sends no more; otherwise `null`
+ * Uses up the minute's limit twice, each time in one burst and after all earlier requests have expired. Only such a
+ * burst shows a rolling limit that admits one request too many.
+ * @returns the first burst without a refusal; `null` if the target refused a request in both bursts
  */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
@@ -314,8 +316,8 @@ async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Waits until the first request counts in no window, even if the limiter's clock is wrong or the limiter adds a
-    // share of the previous window. A request that still counted could hide a window that is too short.
+    // Waits until no limiter counts the first request any more. A limiter's clock may be wrong, or it may add a share
+    // of the previous window. The request could otherwise hide a window that is too short.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

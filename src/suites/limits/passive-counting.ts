@@ -16,13 +16,13 @@ export interface ConsecutivePair {
 }
 
 /**
- * Pairs of consecutive requests that other probes sent. They show what requests cost without further requests, for keys
- * that have few.
+ * Pairs of consecutive requests that other probes sent. They show what requests cost, so that a key with a small limit
+ * needs no further requests.
  */
 export interface PassiveCounting {
   /**
-   * Pairs of consecutive requests with the main key. `null` if that key has many requests a minute: `allowanceWatched`
-   * then sends its own requests.
+   * Pairs of consecutive requests with the main key. `null` if the key has a large limit: the probe `allowanceWatched`
+   * then sends requests of its own.
    */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
@@ -39,8 +39,8 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Whether a request belongs to a probe of a later requirement set. Such requests are not judged here. Pairs around
-    // them are not used, because they may have counted.
+    // Whether a request is from a probe of a later requirement set. Such a request is not judged. It may have lowered
+    // `Remaining`, so no pair of requests around it is used.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()
@@ -56,8 +56,8 @@ interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
   /**
-   * Times of requests that are no samples of the key but may have lowered its `Remaining`, in milliseconds since the
-   * run began.
+   * Times of requests that are not judged but may have lowered the key's `Remaining`, in milliseconds since the run
+   * began.
    */
   readonly keylessMs: readonly number[];
 }
@@ -87,16 +87,22 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** Minimum number of pairs that prove a breach. In one pair, another client of the key may have lowered `Remaining`. */
+/**
+ * Minimum number of compared pairs of requests that prove a breach. In one pair, another client of the key may have
+ * lowered `Remaining`.
+ */
 const minPairs = 2;
-/** Minimum number of health requests in a pair. If they counted, `Remaining` would fall by at least 3. */
+/**
+ * Minimum number of health requests between two compared requests. If health requests counted, `Remaining` would fall
+ * by at least 3.
+ */
 const minHealthReads = 2;
 /**
  * Minimum number of events of a stream to judge. If the limiter counted events, `Remaining` would fall by at least 3.
  */
 const minEvents = 3;
 
-/** Whether `Remaining` fell by 1 between at least one pair of invokes, and by more than 1 between none. */
+/** Whether `Remaining` fell by 1 from one invoke to the next at least once, and never by more than 1. */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
   const falls = plain.flatMap((each) => fallOf(each) ?? []);
@@ -106,7 +112,7 @@ function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
 const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
-/** Judges HLT-16 by requests of other probes: `Remaining` falls by 1, however many health requests lie between. */
+/** Judges HLT-16 by requests of other probes: health requests between two other requests do not lower `Remaining`. */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();

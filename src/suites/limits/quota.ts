@@ -33,8 +33,8 @@ export interface QuotaExhausted {
    */
   readonly streamed?: StreamsBeyondQuota | null;
   /**
-   * A batch that was submitted after the streams. `null` if no batch path is known. `undefined` if the batch could not
-   * be sent, and in evidence of earlier versions.
+   * A batch that was submitted while the month's tokens were used up. `null` if no batch path is known. `undefined` if
+   * the batch could not be sent, and in evidence of earlier versions.
    */
   readonly batched?: BatchBeyondQuota | null | undefined;
 }
@@ -84,8 +84,8 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Streams before the last `GET /usage`: that request waits as long as the refusal's headers demand, perhaps until
-    // the next month.
+    // Sends the streams before the last `GET /usage`, which waits as long as the headers of the refusal demand. That
+    // may be until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     if (turns.length > 0) await read();

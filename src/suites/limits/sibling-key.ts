@@ -12,29 +12,32 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of invoking with the sibling key, another key of the same tier, while the first key's limit is used up. The
- * result shows whether the limiter counts by key, or wrongly by tier. - `none`: no key of this tier has a sibling;
- * `isElsewhere` says whether another tier has two keys. - `not asked`: the sibling key sent nothing, because the first
- * key was never refused.
+ * Result of invoking with the sibling key, another key of the same tier, while the first key's limit was used up. The
+ * result shows whether the limiter counts each key on its own, or wrongly the whole tier.
  */
 export type SiblingKeyResult =
+  // The tier has only one key. `isElsewhere` says whether another tier has two.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
+  // No invoke was sent, because the target never refused the first key.
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
       /** An invoke with the sibling key before the first key's limit was used up. `null` if none was sent. */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /** An invoke with the sibling key once the first key was admitted again. `null` if `after` was not refused. */
+      /**
+       * A second invoke with the sibling key, sent after the target admitted the first key again. `null` if the target
+       * had not refused the invoke `after`.
+       */
       readonly again: Exchange | null;
       /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;
     };
 
 /**
- * Invokes an agent with the sibling key, to show that the target admits this key. Sends nothing and returns `null` if
- * the key is unused, or with a test clock: on a faulty target, the request would use up an allowance that both keys
- * share.
+ * Shows with one invoke that the target admits the sibling key. Sends nothing and returns `null` with a test clock, or
+ * if the key is fresh (unused before the run). On a faulty target that counts both keys together, the invoke would use
+ * up a request of the first key.
  */
 export async function sendSiblingControl({
   client,
@@ -79,8 +82,8 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // On a faulty target, both keys may share one rolling window. The first key may then have taken the only request that
-  // had become free.
+  // Lets all earlier requests of both keys expire. On a faulty target that counts both keys together, the first key may
+  // have taken the only free request.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

@@ -26,7 +26,7 @@ import {
 const minArrivalMs = 10;
 /** Maximum real pause for all requests to reach the server. */
 const maxArrivalMs = 500;
-/** The real pause as a multiple of the time that a health request takes. */
+/** The pause until all requests have reached the server, as a multiple of the duration of a health request. */
 const roundTrips = 4;
 
 /** Evidence of a key whose concurrency slots were all held by slow invokes while one more request was sent. */
@@ -154,7 +154,10 @@ function submitBatch({ client, given, tested, target }: SlotContext): PendingExc
   return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
 }
 
-/** Holds all slots of a key again, because not all requests to other endpoints had room in the first minute. */
+/**
+ * Sends the remaining requests of `elsewhere` while slow invokes hold all slots of a key. Waits for a new minute first,
+ * because the minute's limit has no room for all requests at once.
+ */
 async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
   const {
     client,

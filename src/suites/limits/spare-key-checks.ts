@@ -17,8 +17,8 @@ import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
 /**
- * A key that got a 429, or with which more requests were admitted in a minute than its tier publishes, with all its
- * requests.
+ * A key that reached a limit, and all its requests. The target sent the key a 429, or admitted more of its requests in
+ * a minute than the tier publishes.
  */
 interface UsedUpKey {
   readonly key: string;
@@ -64,10 +64,10 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
 };
 
 /**
- * Returns the ids of the GET requests that the limiter certainly counted: `Remaining` falls by one from the previous
+ * Returns the ids of GET requests that the limiter certainly counted. `Remaining` must fall by one from the previous
  * request to the GET, and by one from the GET to the next. One fall proves nothing, because a response may report
- * `Remaining` before or after its own request is counted. If one list request certainly counts, and none seems free,
- * returns all list requests as well.
+ * `Remaining` before its own request is counted. Adds all list requests if one of them certainly counted and none seems
+ * free.
  *
  * @param samples all requests of the run with one key
  */
@@ -109,9 +109,9 @@ interface Shortfall {
 }
 
 /**
- * Finds a refusal for the minute's limit right after a response with at least two requests left. No legal limiter takes
- * requests away, so the target must have counted something else. Returns `null` if there is none, or if a burst limit
- * may explain it: the tier's burst is unknown or smaller than the minute's limit.
+ * Finds a refusal for the minute's limit right after a response that reported at least two requests left. No legal
+ * limiter refuses then, so the target must have counted something else. Returns `null` if there is no such refusal, or
+ * if the tier's burst limit may explain it.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
@@ -121,7 +121,8 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Requests between the response and the refusal, or under way at the same time, may also have counted.
+    // Number of other requests that may have used up what the response reported as left: requests sent in between, or
+    // in flight at the time.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;

@@ -13,7 +13,10 @@ import { awaitBriefly } from "./hold-slots.ts";
 import { spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** A stream and an invalid invoke that each took the last free slot, with a valid invoke after each. */
+/**
+ * A stream and an invalid invoke, sent one after the other on the last free slot. After each of them, a valid invoke
+ * shows whether the slot was released.
+ */
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
@@ -23,8 +26,8 @@ interface EndedOnLastSlot {
 }
 
 /**
- * Result of holding all slots of the spare key with streams and then closing the streams (`left`). The other kinds say
- * why no slots were held.
+ * Result of holding all slots of the spare key with streams. The kind `left` means that the client then closed the
+ * streams. Every other kind says why no slots were held.
  */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
@@ -39,7 +42,10 @@ export type SpareSlots =
       readonly isAnsweredMeanwhile: boolean;
       /** Invokes after all streams were closed. The probe stopped at the first invoke that the target admitted. */
       readonly after: readonly Exchange[];
-      /** Slow streams on all slots except one, opened after the invokes of `after`. Empty if no invoke was admitted. */
+      /**
+       * Slow streams that were opened on all slots except one, after the first streams were closed. Empty if the target
+       * admitted no invoke of `after`.
+       */
       readonly reopened: readonly Exchange[];
       /**
        * Requests sent one after another on the one free slot. `null` if the streams of `reopened` did not hold all
@@ -65,7 +71,7 @@ const minObservedDelayShare = 0.6;
  * seconds later.
  */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pauses before each invoke that follows a request which ended normally. */
+/** Pause, in ms, before each try of an invoke after a request that ended normally (without a disconnect). */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
 /** Real time until a server on a test network learns that the client closed a connection. */
@@ -77,8 +83,8 @@ const slotRequests = (target: Target): number => {
 };
 
 /**
- * Whether this probe must hold slots. It is not needed if the probe `streamsHeld` tests the slots of each tier: with
- * enough requests, or with an agent of the target file that streams slowly.
+ * Whether this probe tests the slots in place of the probe `streamsHeld`. That probe runs if the key has enough
+ * requests, or if the target file names an agent that streams slowly.
  */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&

@@ -130,7 +130,10 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/** Maximum number of extra streams. If one is refused, there are too many slots; if none, streams hold no slots. */
+/**
+ * Maximum number of streams to open beyond the key's slots. A refusal among them means that the key has too many slots.
+ * No refusal means that streams hold no slots.
+ */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -145,8 +148,8 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
 }
 
 /**
- * Whether some stream with {@link briefParameters} lasted long enough, in real time, to hold a slot while the probe
- * needs it.
+ * Whether an earlier stream of the agent with {@link briefParameters} ran for at least `minBriefMs` in real time. Such
+ * a stream holds its slot long enough for this probe.
  */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);

@@ -20,8 +20,9 @@ export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolea
   countedRead !== null && limit <= maxRepeatedAllowance;
 
 /**
- * Skips a probe that would run too many agents, because only invokes are known to count.
- * @throws {SkipError} if no GET request is known to count, and the limit is above `maxInvoked`
+ * Skips the probe if using up the limit would run too many agents. That is so if the limit is above `maxInvoked`, and
+ * no GET request is known to count against it.
+ * @throws {SkipError} to skip the probe
  */
 export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
   const limit = name === "hour" ? limits.perHour : limits.perMinute;
@@ -31,7 +32,7 @@ export function requireCountedRead({ countedRead, limits }: KeySender, name: Lim
 
 /**
  * Maximum number of requests and agent executions that a probe needs to use up a limit. On a server that follows the
- * document, it needs at least about half of that.
+ * document, the probe needs at least about half of this maximum.
  */
 interface LimitCost {
   readonly requests: number;
@@ -59,10 +60,15 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 }
 
 /**
- * Number of requests to use up an hour with a test clock, as a multiple of the hour's limit. A small hour is used up
- * twice. If the burst is not published, a server may refuse early in each minute, so that more requests are needed.
+ * Number of requests that a probe with a test clock needs to use up the hour's limit, as a multiple of that limit.
  */
-const hourFactor = { small: 2.2, ofUnknownBurst: 1.3, other: 1 } as const;
+const hourFactor = {
+  // A small limit is used up twice.
+  small: 2.2,
+  // A server may refuse early in each minute, so that more requests are needed.
+  ofUnknownBurst: 1.3,
+  other: 1,
+} as const;
 
 /** Returns how many requests and agent executions it takes to use up a tier's limit per hour. */
 export function hourCost({ perHour, perMinute, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
@@ -93,7 +99,7 @@ interface TierProgress {
   result: LimitResult | null;
 }
 
-/** For each run, the progress of the tiers whose limits its probes use up. */
+/** For each run, the tiers whose limits its probes use up, with the results so far. */
 const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>();
 
 /** Access to the results of all tiers in this run that have a smaller limit than the tier under test. */

@@ -57,8 +57,8 @@ export function requireEndpoint(
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
 /**
- * State of a key when a probe begins. `beganFresh` means that no earlier request counts for the key. `idleSinceMs` is
- * the time at which earlier requests had expired.
+ * Whether earlier requests still count towards the limits of a key when a probe begins. `beganFresh`: none of them
+ * counts. `idleSinceMs`: time of the run at which the probe had let them expire; `null` if it did not wait.
  */
 export interface StartState {
   readonly beganFresh: boolean;
@@ -66,8 +66,8 @@ export interface StartState {
 }
 
 /**
- * Advances the test clock until no earlier request of the key counts. Does nothing without a test clock. Does nothing
- * either if the run has not used the key and the target file marks it as `fresh`.
+ * Advances the test clock until no earlier request counts towards the key's limits. Does nothing without a test clock,
+ * or for an unused key that the target file marks as `fresh`.
  */
 export async function expireEarlierUse(context: LimitsProbeContext): Promise<StartState> {
   requireEndpoint("invoke", context);
@@ -124,8 +124,8 @@ export async function retryWhenDue(
 }
 
 /**
- * Returns `waitMs`, or a longer wait if `waitMs` would end just before the reset of the minute that a refusal reports.
- * Headers are rounded to seconds, so `Remaining` shows nothing about a request right before a reset.
+ * Returns `waitMs`, or a longer wait if `waitMs` would end just before a reset of the limit per minute. Headers are
+ * rounded to seconds, so `Remaining` proves nothing right before a reset. A refusal shows when the limit is reset.
  */
 export function pastNearReset(
   waitMs: number,
@@ -138,11 +138,11 @@ export function pastNearReset(
   const resetMs = sample.headMs + sample.resetAfter * 1000;
   const intoMinuteMs = (((nowMs + waitMs - resetMs) % minuteMs) + minuteMs) % minuteMs;
   const leftMs = minuteMs - intoMinuteMs;
-  return leftMs <= nearResetMs ? waitMs + leftMs + 500 : waitMs;
+  return leftMs <= maxBurstMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** Maximum duration of a burst. If less time is left until the reset, the burst waits for the next window. */
-const nearResetMs = 8000;
+/** Maximum duration of a burst of requests. A burst does not begin if less time than this is left until the reset. */
+const maxBurstMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>
   refusal === undefined || statusOf(refusal) !== 429 ? null : retryAfterSeconds(refusal);
@@ -152,7 +152,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // If the run advanced the test clock, only the advances count, because the clock may stand still between them.
+    // After an advance of the test clock, real time does not count: the clock may stand still between advances.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

@@ -30,14 +30,17 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/** An invoke after executions have ended that held all concurrency slots of the key. */
+/**
+ * An invoke (`after`) that shows whether a key's concurrency slots are free again. Earlier executions held all slots,
+ * and have ended.
+ */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
   /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */
   readonly later: Exchange | null;
 }
 
-/** Time after which the slots must be free again, by the target's clock. */
+/** Maximum time, by the target's clock, in which a target must release the concurrency slots of ended executions. */
 const slotReleaseMs = 5000;
 
 /** Invokes an agent. If the response is a 429, invokes it again once the target must have released the slots. */
@@ -127,8 +130,7 @@ const defaultTimeoutSeconds = 30;
 /** Minimum duration that counts as a timeout of 30 seconds. The tolerance is 10 %, as for retries. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
 /**
- * Duration from which a timeout is longer than the default. Up to this duration, a cold start or a queue may explain
- * the delay.
+ * Minimum duration that proves a timeout longer than the default. A cold start or a queue may explain a shorter delay.
  */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
 /** Maximum execution time that a response may report if the default timeout ended the execution. */
@@ -192,7 +194,9 @@ function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
     : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
 }
 
-/** Judges LIM-27: the default timeout is 30 seconds. A cold start, a queue or a gateway is no wrong timeout. */
+/**
+ * Judges LIM-27: the default timeout is 30 seconds. A cold start, a queue or a gateway may explain another duration.
+ */
 export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
   if (overdue === null)
     return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");

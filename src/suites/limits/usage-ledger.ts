@@ -22,12 +22,15 @@ interface UsageInterval extends ReadInterval {
 }
 
 /**
- * Minimum number of intervals in which usage grows as far as `Remaining` falls. Without them, the target may update
- * usage late.
+ * Minimum number of intervals in which usage grows as far as `Remaining` falls. With fewer, the target may simply
+ * update usage late.
  */
 const minAgreeing = 2;
-/** Minimum number of missing requests in an interval. A target may count one request a moment later. */
-const minMissing = 2;
+/**
+ * Minimum number of requests by which usage must grow, or lag behind, in an interval. A single request may be counted
+ * late.
+ */
+const minRequests = 2;
 
 /** Judges USE-7: between two reads of usage, `requests.used` grows as far as `Remaining` falls. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
@@ -35,8 +38,8 @@ export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Findin
     const grown = growthBetween(each.before, each.after);
     return grown === null ? [] : [{ ...each, grown }];
   });
-  const agreeing = intervals.filter(({ grown, fell }) => grown === fell && grown >= minMissing);
-  const missing = intervals.filter(({ grown, fell }) => fell - grown >= minMissing);
+  const agreeing = intervals.filter(({ grown, fell }) => grown === fell && grown >= minRequests);
+  const missing = intervals.filter(({ grown, fell }) => fell - grown >= minRequests);
   if (agreeing.length < minAgreeing || intervals.some(({ grown, fell }) => grown > fell))
     return unproven("`requests.used` and `Remaining` do not grow and fall together, so they cannot be compared");
   const [first] = missing;

@@ -66,8 +66,8 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
 /**
- * Returns every list response as a case of the checks. `isOpen` means that the page lies past the end, where the
- * document leaves the content open.
+ * Returns every successful list response. Sets `isOpen` if the document does not define its content, such as on a page
+ * past the end of the list.
  */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
@@ -112,8 +112,8 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether `page` and `limit` may be absent. A refusal without them is legal, but a
-    // success must have status 200.
+    // The document does not say whether a request may omit `page` and `limit`. The target may reject such a request,
+    // but a success must have status 200.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

@@ -135,7 +135,7 @@ const checkLongBatch = (clause: HandleClause): Check =>
     { as: "long batch", since: "1.2" },
   );
 
-/** Judges that a batch is accepted, and each entry executed, also if an entry has unusual names and values. */
+/** Judges that a batch is accepted and all its entries are executed. One entry has unusual names and values. */
 function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
   if (batch?.unusual === undefined) return fewRequests;
   const { submitted, unusual, completed } = batch;

@@ -30,11 +30,11 @@ export interface BatchSubmitted {
   readonly path: string | null;
   readonly submitted: Exchange | null;
   /**
-   * Response at the path of the target file that starts an operation; `null` if there is none. Absent in evidence of
-   * earlier versions.
+   * Response to the request that starts a single operation. `null` if the target file names no path for it. Absent in
+   * evidence of earlier versions.
    */
   readonly started?: Exchange | null;
-  /** GET requests for the started operation, in order. Empty if no response was a handle. */
+  /** GET requests for the started operation, in order. Empty if no operation was started. */
   readonly polls: readonly Exchange[];
   readonly control: Exchange;
 }
@@ -63,8 +63,8 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Starts a second operation, whose handle is judged, too. The polling below lasts long enough for both to end, so
-    // that no later probe counts their tokens.
+    // Starts a second operation, so that checks can judge its response. The calls of `pollToEnd` below take long enough
+    // for both operations to end. Otherwise a later probe would count their tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -113,7 +113,7 @@ export async function pollToEnd(client: Client, id: string, time: RunClock): Pro
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
-    // After an advance of the clock, the target's worker may still need real time.
+    // After an advance of the test clock, the target may still need real time to work on the operation.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
@@ -155,7 +155,7 @@ export function checkUrlsOf({ request: { url } }: Exchange, operationId: string)
 }
 
 export const batchLength = 11;
-/** Start of the query of each plain entry. */
+/** Start of the query of each batch entry that has only a query. */
 export const plainStart = "Hello. ";
 
 /** A batch of eleven queries, and reads of usage before and after it. */
@@ -164,7 +164,10 @@ export interface LongBatch {
   readonly submitted: Exchange;
   readonly after: Exchange;
   readonly completed: readonly Delivery[];
-  /** The same batch with an unusual first entry; as `submitted`, unless the target rejected it. */
+  /**
+   * Response to the batch with an unusual first entry. If the target rejected it, `submitted` is the response to the
+   * batch without that entry. Otherwise both are the same response.
+   */
   readonly unusual?: Exchange;
 }
 
@@ -180,8 +183,8 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, uses an agent whose deliveries are not still being retried: the batch's events would mix
-    // with them.
+    // Without a test clock, avoids the agent whose earlier deliveries may still be retried. The retries would mix with
+    // the batch's events.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));

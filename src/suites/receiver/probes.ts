@@ -110,10 +110,7 @@ export const unsignedDelivered = deliveryProbe("a delivery without a signature i
 
 const minuteMs = 60_000;
 
-/**
- * Sends an event, the same event again at once, and once more later. In between, sends a newer event and then an older
- * one.
- */
+/** Sends an event twice, then two later events in the wrong order, and then the first event again. */
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);

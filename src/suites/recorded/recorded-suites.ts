@@ -103,8 +103,8 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
 };
 
 /**
- * Reasons why checks cannot judge a recording, by the id of the check. `own requests only`: the check must know all
- * requests of a key.
+ * Maps the id of a check to what a recording must contain for it. No recording meets `own requests only`, because other
+ * clients may also have used the key.
  */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
@@ -137,8 +137,7 @@ export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Leaves out checks that only widen an earlier check: they judge requests of later probes, which a recording does
-      // not have.
+      // Leaves out checks that repeat an earlier check on requests of later probes. A recording has no such requests.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -167,8 +166,8 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
 }
 
 /**
- * Removes the settings that findings recommend: a recording gets no further requests. Keeps the tier of a key, which
- * may help to judge.
+ * Removes advice about settings from a finding, because a recording gets no further requests. Keeps the advice to state
+ * a key's tier, which may help to judge.
  */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
@@ -188,8 +187,8 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
 }
 
 /**
- * Whether a probe only reads exchanges of the run. A review probe with `needs` also reads deliveries, which recordings
- * lack.
+ * Whether a probe only reads exchanges of the run. False for a review probe with `needs`: it also reads deliveries,
+ * which recordings lack.
  */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 

@@ -32,8 +32,8 @@ const streamsOf = (all: AllExchanges): Call[] =>
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
 /**
- * Checks with one rule for invokes and streams: `max_tokens` and usage, the sum of tokens, and executions that time
- * out.
+ * Checks that apply the same rule to invokes and to streams. The rules are about `max_tokens`, the sum of tokens, and
+ * timeouts.
  */
 const sharedRules = [
   relation(
@@ -104,7 +104,10 @@ const sharedRules = [
   ),
 ];
 
-/** Endpoints whose own fields have no `status`. If a body has the `status` `error` there, it is the envelope's. */
+/**
+ * Endpoints whose own fields do not include `status`. If such a response has the `status` `error`, that field belongs
+ * to the envelope `{status, data}`.
+ */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 function errorPartOf(body: unknown): string | null {

@@ -134,7 +134,10 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/** Pairs responses with a `Limit` per minute: each with the first one of the run to a key with the same limits. */
+/**
+ * Pairs each response that states a limit per minute with the first such response of the run. Both responses are to
+ * keys with the same limits.
+ */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

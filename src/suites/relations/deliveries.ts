@@ -30,7 +30,7 @@ const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
 /**
- * Returns the finding if no pair has the field in both messages. `inapplicable` if there are pairs, because the field
+ * Returns why no delivery could be compared with its response. If there are pairs, they lack the compared field, which
  * is optional.
  */
 const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
@@ -90,7 +90,8 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both events breaks SSE-5 (one end of a stream), so this check cannot know its end.
+    // A stream with both `done` and `error` breaks SSE-5 (one end of a stream). It does not show how the execution
+    // ended.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
   // An error response does not prove a failure: a gateway may send it although the execution completes.
@@ -183,8 +184,8 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // With a test clock, the server may have measured the duration after a later advance, so the longer of two
-      // durations counts.
+      // With a test clock, the server may measure the end only after a further advance. The delivery may then report up
+      // to `untilDeliveryMs`.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
@@ -218,12 +219,13 @@ export const deliveryRelations = [
 ];
 
 /**
- * Bounds of the delivered duration divided by the one in `done`. Between them, the delivered one is in milliseconds.
+ * Bounds of the delivery's duration divided by the duration in `done`. Between them, the delivery's duration is in
+ * milliseconds.
  */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
 /**
- * Maximum distance from 1000 of the factor between the two durations. Applies if the stream may really have lasted as
- * many seconds as the delivery reports.
+ * Maximum difference from 1000 of the delivery's duration divided by the duration in `done`. Used if the stream may
+ * really have taken as many seconds as the delivery reports.
  */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;

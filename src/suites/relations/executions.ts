@@ -65,8 +65,8 @@ function markerOf({ request }: Exchange): string | undefined {
 }
 
 /**
- * Returns the UUID in a delivery's `input` that belongs to a known query. `undefined` if there are several, because the
- * input may contain earlier queries of the session.
+ * Returns the UUID of a known query that a delivery's `input` contains. `undefined` if the input contains several such
+ * UUIDs, because some may be from earlier queries of the session.
  */
 function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));

@@ -23,8 +23,8 @@ interface TwoCreations extends ComparedPair {
 }
 
 /**
- * Pairs each creation with an earlier one of the same id, else with the first. Leaves out creations with an equal body,
- * for which the target may return the same object.
+ * Pairs each creation with an earlier creation: one with the same id if possible, else the first. Leaves out earlier
+ * creations with an equal body, because the target may return the same object for both.
  */
 const creationPairs = (
   all: AllExchanges,

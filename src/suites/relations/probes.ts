@@ -40,7 +40,10 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Invokes a slow agent that has a webhook. Runs late, as the webhook gets the events of other probes' invokes. */
+/**
+ * Invokes a slow agent that has a webhook. Runs late, so that the new webhook does not get events of other probes'
+ * invokes.
+ */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -89,7 +92,10 @@ export const timedOutInStream = probe(
 );
 
 export interface InterleavedSession {
-  /** Words of the session's earlier calls, but not of its latest: any agent may repeat its latest query. */
+  /**
+   * Words from earlier queries of the session. Leaves out the latest query, because even an agent without memory may
+   * repeat that query.
+   */
   readonly texts: readonly string[];
   readonly opening: Exchange;
   readonly response: Exchange;
@@ -97,8 +103,8 @@ export interface InterleavedSession {
 
 export interface SessionsAtOnce {
   /**
-   * A word of the first session, and the response when asked for it before the other sessions begin. Shows whether the
-   * agent repeats earlier words at all.
+   * A word of the first session, and the response to a question for it. The question comes before the other sessions
+   * begin, and shows whether the agent repeats earlier words at all.
    */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterleavedSession;

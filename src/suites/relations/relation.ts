@@ -18,9 +18,9 @@ export interface ComparedPair {
 
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly as?: string;
-  /** The requirement set since which the check counts. Default: 1.1. */
+  /** The first requirement set with this check. Default: 1.1. */
   readonly since?: RequirementSet;
-  /** Additional probes of the check, whose requests add pairs. */
+  /** Additional probes that send requests for more pairs. */
   readonly also?: readonly Probe[];
   /** The two kinds of messages that are compared, in a few words for the coverage table of the report. */
   readonly between: string;

@@ -68,14 +68,14 @@ const acceptsEventStream = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Accept").some((value) => value.includes("text/event-stream"));
 
 /**
- * Part of a response body in which the endpoint's fields were found. `elsewhere` is outside both published shapes. `null`
- * means that they were not found.
+ * Place of an endpoint's fields in a response body. `envelope` is `data` in `{status, data}`. `null` if the fields were
+ * not found.
  */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
 /**
- * Endpoints for which the document does not say which shape they use. Each function says whether a value has the
- * endpoint's fields.
+ * For each endpoint, whether a value has the endpoint's own fields. The document does not say whether these endpoints
+ * use the envelope `{status, data}`.
  */
 const ownFields = {
   list: (value: unknown): boolean =>

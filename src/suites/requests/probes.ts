@@ -14,8 +14,8 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /**
- * Responses to an invoke with unusual spellings. `together` has all spellings. If it failed, `plain` has none, and
- * `apart` has one spelling in each invoke.
+ * Responses to invokes with unusual spellings of the request, such as odd white space. `together` uses all spellings at
+ * once. Only if it failed, `plain` uses none, and each invoke of `apart` uses one.
  */
 export interface SpellingResult {
   readonly together: Exchange;
@@ -80,7 +80,10 @@ export const invokedWithoutJson = probe(
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /** Requests at other paths. Sent only if the list or usage was missing. Absent in older evidence. */
+  /**
+   * Requests for the list or usage at paths without `/v1`, and with `/v2`. Sent only if the usual path was missing.
+   * Absent in older evidence.
+   */
   readonly elsewhere?: readonly Exchange[];
 }
 
@@ -94,8 +97,8 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // With an explicit header, the request does not count among the key's samples. The target may not count it for the
-    // key either.
+    // The explicit header keeps the request out of the harness's count for the key. The target possibly does not count
+    // it either.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

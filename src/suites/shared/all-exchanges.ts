@@ -29,11 +29,14 @@ export interface AllExchanges {
   readonly validKeys: readonly string[];
   /** Path for batches. `null` if the target file names none. Absent in evidence of earlier versions. */
   readonly batchPath?: string | null;
-  /** Endpoints of the profiles that the target does not offer. Absent if it offers all profiles. */
+  /**
+   * Endpoints that the target does not offer, because its profiles (parts of the interface) do not include them. Absent
+   * if the target offers all profiles.
+   */
   readonly notOffered?: readonly EndpointName[];
   /** Whether agents may have been deployed again during the run. Absent in evidence of earlier versions. */
   readonly mayDeploy?: boolean;
-  /** How far the run had advanced the target's clock at its end. Absent in evidence of earlier versions. */
+  /** Total time by which the run advanced the target's clock. Absent in evidence of earlier versions. */
   readonly endClockMs?: number;
   /** Whether the run can advance the target's clock. Absent in evidence of earlier versions. */
   readonly canAdvance?: boolean;
@@ -42,8 +45,8 @@ export interface AllExchanges {
 }
 
 /**
- * Leaves out the exchanges of later requirement sets. If there are none, returns the same object, so that caches by
- * object stay valid.
+ * Leaves out exchanges of probes that are newer than a requirement set (a version of the checks). If nothing is left
+ * out, returns the same object, so that results cached by object stay usable.
  */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
@@ -86,7 +89,7 @@ const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
 
-/** Returns the endpoints whose path a request has, for any method. Empty for an unknown path. */
+/** Returns the endpoints at the path of a request, whatever its method. Empty for an unknown path. */
 export const endpointsAtRequestPath = ({ request }: Pick<Exchange, "request">, all?: Paths): readonly EndpointCall[] =>
   endpointsAt(all?.batchPath ?? null)(request.url);
 
@@ -132,7 +135,8 @@ export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): bool
 const isErrorStatus = (exchange: Exchange): boolean => errorStatuses.includes(statusOf(exchange) ?? 0);
 
 /**
- * Whether the document says how to answer: it specifies the request, or the endpoint rejects a body declared as JSON.
+ * Whether the document specifies the response: to every request that it specifies, and to any body declared as JSON
+ * that the endpoint rejects.
  */
 const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
@@ -142,7 +146,10 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
-/** Returns the endpoints that accepted a valid key. Elsewhere, a rejection proves nothing about another mistake. */
+/**
+ * Returns the endpoints that accepted a valid key. On any other endpoint, a rejection may have a cause other than the
+ * mistake under test.
+ */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
@@ -168,8 +175,8 @@ export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exch
 );
 
 /**
- * Whether a 404 may come from a router that does not know the path. The endpoint itself answered if it has ever
- * succeeded, or if its documented path names a resource, which may be missing.
+ * Whether a 404 may come from a router that does not know the path. False if the endpoint has ever succeeded. False
+ * also if its documented path names a resource, which may be missing.
  */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);

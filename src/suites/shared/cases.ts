@@ -64,8 +64,8 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
 });
 
 /**
- * Returns the reading `present` if any of these objects has the clause's field, else `absent`. Returns `holds` for a
- * clause without these readings.
+ * Returns the finding `present` if any object has the field of the clause, else `absent`. Returns `holds` if the clause
+ * does not distinguish the two.
  */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,
@@ -82,7 +82,8 @@ export function judgePresence<K extends JudgedId>(
 }
 
 /**
- * Creates a coverage matrix of responses. The coverage probe sends requests for those cells that no other probe covers.
+ * Creates a coverage matrix of responses (endpoint and status). The coverage probe sends requests for cells that no
+ * other probe covers.
  */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
@@ -97,8 +98,8 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
 });
 
 /**
- * Returns what the target file must name so that an endpoint can answer with a status. Does not count a key and an
- * agent, which every target has.
+ * Returns the setting without which an endpoint cannot answer with a status. `null` if a key and an agent, which every
+ * target has, are enough.
  */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.

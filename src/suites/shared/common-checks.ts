@@ -21,7 +21,10 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
 
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
-/** Creates a check that every success of an endpoint has status 200, except requests that the document leaves open. */
+/**
+ * Creates a check that every success of an endpoint has status 200. Leaves out exchanges for which the document does
+ * not define the status (`isOpen`).
+ */
 export const checkEverySuccess = (
   clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
   endpoint: EndpointWith200,

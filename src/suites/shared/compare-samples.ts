@@ -37,7 +37,7 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
 /** How far `Remaining` fell from one response to another. */
 export interface RemainingFall {
   readonly fell: number;
-  /** Maximum number of requests that the limiter may have given back between the two responses. */
+  /** Maximum number by which the limiter may have raised `Remaining` again between the responses. */
   readonly mayRegain: number;
 }
 
@@ -76,14 +76,14 @@ export type SerialRun = readonly Sample[];
 const maxGapSeconds = 1;
 
 /**
- * Finds the serial runs of at least two samples.
+ * Finds the serial runs: at least two consecutive counted requests that do not overlap.
  *
- * @param between whether another counted request was sent in a period
- * @param countedRead the kind of GET request that the limiter counts like an invoke
+ * @param wasSentBetween whether another counted request was sent between two times
+ * @param countedRead the kind of GET request that counts towards the limit like an invoke; `null` for none
  */
 export function findSerialRuns(
   samples: readonly Sample[],
-  between: (fromMs: number, toMs: number) => boolean,
+  wasSentBetween: (fromMs: number, toMs: number) => boolean,
   countedRead: Sample["kind"] | null = null,
 ): SerialRun[] {
   const counts = ({ kind }: Sample): boolean => kind === "invoke" || kind === countedRead;
@@ -95,7 +95,7 @@ export function findSerialRuns(
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;
     const isNear = follows && secondsBetween(previous, sample) <= maxGapSeconds && isSameAllowance(first, sample);
-    if (run !== undefined && isNear && !between(previous.sentMs, sample.sentMs)) run.push(sample);
+    if (run !== undefined && isNear && !wasSentBetween(previous.sentMs, sample.sentMs)) run.push(sample);
     else runs.push([sample]);
   });
   return runs.filter(({ length }) => length > 1);

@@ -20,8 +20,8 @@ interface CoverageRequest {
   readonly path: string;
   readonly text?: string;
   /**
-   * When to skip the request: `covered` if its cell is covered, `never`, or by default if the run has sent the same
-   * request.
+   * When to skip the request. `covered`: if another request has covered its cell. `never`: it is always sent. Default:
+   * if the run has already sent the same request.
    */
   readonly unless?: "covered" | "never";
 }

@@ -69,12 +69,12 @@ const maxStreamExtraSeconds = 2;
 /** Returns the longest duration that a stream of this length may report, in seconds. */
 export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSeconds + (maxStreamFactor * tookMs) / 1000;
 
-/** Maximum quotient of a stream's delivered duration and the duration in `done`. */
+/** Maximum quotient of the duration in a stream's delivery and the duration in its `done` event. */
 const maxDoneFactor = 100;
 
 /**
- * Returns a mismatch if a delivery reports a far longer duration than the stream took. Compares with the `done` event,
- * if usable, because a server may send a stored stream again: its delivery and `done` then report the earlier, longer
+ * Returns a mismatch if a delivery reports a far longer duration than the stream took. Compares with the duration in
+ * `done` if there is one. A server may send a stored stream again: delivery and `done` then report the original
  * execution.
  */
 export function streamTimeMismatch(
@@ -94,8 +94,8 @@ export function streamTimeMismatch(
 }
 
 /**
- * Returns the duration of the agent's longest call before `untilMs`, by the target's clock, in milliseconds. Infinite
- * if there is none, or if a batch may have started the execution.
+ * Returns the duration of an agent's longest call before `untilMs`, by the target's clock, in milliseconds. Infinite if
+ * there was no call, or if a batch may have run the agent.
  */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;

@@ -9,12 +9,15 @@ export interface ExpectedRejection {
   readonly status: number;
   /** The expected error code. `null` accepts any code, except one that the document defines for another status. */
   readonly code: ErrorCodeName | null;
-  /** The same request without its mistake. */
+  /** A control: the rejected request, but without its mistake. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
-/** Judges the status and code of a rejection. `unproven` if the control failed, too, or a limit refused the request. */
+/**
+ * Judges the status and code of a rejection. `unproven` if the request fails even without its mistake, or if a rate
+ * limit refused it.
+ */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -42,7 +45,7 @@ const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\
 
 /**
  * Returns `unproven` if the target may have rejected the receiver's URL: servers may refuse loopback, private networks
- * or plain HTTP. If the target file promises that the URL is reachable, the rejection must mention it.
+ * or plain HTTP. If the target file promises that the URL is reachable, only a rejection that mentions the URL counts.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

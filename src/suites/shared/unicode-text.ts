@@ -14,7 +14,9 @@ const wordsOfScripts = [
   "€½",
 ];
 
-/** The words between ASCII marks such as `w3-` and `-3w`, which show where a corrupted word is in a response. */
+/**
+ * The words, each between ASCII marks such as `w3-` and `-3w`. The marks show where a corrupted word is in a response.
+ */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
 /**

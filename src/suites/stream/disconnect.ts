@@ -32,7 +32,10 @@ export type DisconnectResult =
       readonly beyond: Exchange;
       /** Number of streams to open again: one if the main key has few requests a minute, else one for each slot. */
       readonly wanted: number;
-      /** All attempts to open a stream again. The probe stopped at `wanted` open streams, or after its last pause. */
+      /**
+       * All attempts to open streams again. They end once `wanted` streams are open, or after the last of several
+       * pauses.
+       */
       readonly after: readonly Exchange[];
     };
 

@@ -39,7 +39,10 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/** Returns the events of one name whose data is a JSON object, or only those before the first `done` or `error`. */
+/**
+ * Returns the events with one name whose data is a JSON object. `before the end` leaves out events after the first
+ * `done` or `error`, and that event itself.
+ */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,
@@ -59,7 +62,7 @@ interface EventCase {
   readonly tookMs: number;
 }
 
-/** Returns the events of one name whose data is a JSON object, each with its cell of the coverage matrix. */
+/** Returns the events with one name, for checks of their fields. Leaves out events whose data is not a JSON object. */
 export function eventCases(
   all: AllExchanges,
   streams: readonly Exchange[],

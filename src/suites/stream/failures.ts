@@ -34,7 +34,10 @@ interface ErrorFieldEvidence {
   readonly allExchanges: AllExchanges;
 }
 
-/** Returns the `error` events of the agents with a role. `null`: of all agents without one of these roles. */
+/**
+ * Returns the `error` events of agents with a role (`failingInStream` or `overloaded`). `null`: of agents without such
+ * a role.
+ */
 const errorEventsOf =
   (role: StreamFailureRole | null) =>
   ({ all: { streams, roles }, allExchanges: whole }: ErrorFieldEvidence) => {
@@ -62,7 +65,10 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** Creates a check of the fields of all other `error` events, such as those of agents that run into a timeout. */
+/**
+ * Creates a check of the fields of `error` events of agents without a {@link StreamFailureRole}, such as agents that
+ * time out.
+ */
 const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
   checkFields(
     clause,
@@ -106,7 +112,7 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // Accepts `done` as well: an agent that fails on invoke may still stream successfully.
+      // Accepts `done`, because an agent that fails when it is invoked may still stream successfully.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

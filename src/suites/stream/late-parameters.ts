@@ -30,7 +30,10 @@ export const lineFeedsSent = probeIfManyRequests(
   }),
 );
 
-/** Number of streams that resume at index 2. A wrong cost proves a breach only if it occurs twice. */
+/**
+ * Number of streams that resume at index 2. The check of request costs needs two, because one wrong cost proves no
+ * breach.
+ */
 const resumedStreamCount = 2;
 /** Number of GET requests after the resumed streams. They show what a request usually costs. */
 const readCountAfter = 4;

@@ -23,7 +23,7 @@ export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** Whether the user named the agent. Nobody has promised that an agent found in the list can stream. */
+  /** Whether the user chose the agent. An agent that was found in the list is possibly unable to stream. */
   readonly promised: boolean;
 }
 
@@ -149,8 +149,8 @@ export const streamedFromTwo = probe(
 /** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   /**
-   * The stream with parameter and temperature. It is the same as `exchange`, unless the target rejected the
-   * temperature.
+   * Response to the request with the parameter and the temperature. If the target rejected it, `exchange` is the stream
+   * with the parameter alone. Otherwise both are the same response.
    */
   readonly tempered: Exchange;
 }

@@ -28,7 +28,10 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** All streams of the run. `plain` is listed so that a run of only these checks sends at least one stream. */
+/**
+ * The probes of these checks. `everyStream` collects all streams of the run. `streamed` sends one, so that there is at
+ * least one.
+ */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
@@ -102,8 +105,8 @@ const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string)
   const { streams: found, failing } = evidence.all;
   let judged = 0;
   for (const exchange of found) {
-    // Only SSE-17 judges how a failing agent's stream ends, so that stream counts as not over here.
     const order = orderAmong(exchange, found);
+    // Only SSE-17 judges how the stream of a failing agent ends. Here, such a stream counts as unfinished.
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
     if (said !== null) return breach(rule.expected, describe(exchange), exchange);

@@ -23,7 +23,10 @@ const judgeFeature =
 
 const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombined(tried, plain, accepts);
 
-/** Judges a query of one unusual text. A server may reject `nul` as invalid input, but must not fail. */
+/**
+ * Judges the response to an unusual query: the character NUL (`nul`) or the text `0` (`zero`). A server may reject NUL
+ * as invalid input.
+ */
 const judgeText =
   (name: "nul" | "zero"): Judge<string> =>
   ({ [name]: exchange }, plain, accepts) => {
@@ -61,7 +64,10 @@ const checkStream = (
 
 type Timed = Pick<TimedStream, "exchange" | "clockAfterMs">;
 
-/** Judges that a duration is in seconds, by the time until the end of the response and not until the next request. */
+/**
+ * Judges that a reported duration is in seconds. Compares it with the time until the end of the response, not until the
+ * next request.
+ */
 function judgeUnit(field: string, seconds: number, { exchange, clockAfterMs }: Timed): null | Breach {
   const tookMs = exchange.answer.endMs - exchange.sentMs + clockAfterMs - exchange.clockMs;
   if (seconds <= maxStreamSeconds(tookMs)) return null;

@@ -93,7 +93,10 @@ export const unusualInvoke = probeIfManyRequests(
 const slowingParameters = { stream_delay_ms: 50, chunk_size: 3, resume_from_index: 2 };
 
 interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
-  /** How far the run had advanced the target's clock after the first stream, including an advance under way. */
+  /**
+   * How far the run had advanced the target's clock at the end of the first stream. Includes an advance that had not
+   * ended yet.
+   */
   readonly clockAfterMs: number;
 }
 

@@ -99,7 +99,8 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // Another key's quota is accepted, too: each key of an account may report the tokens of the whole account.
+      // Leaves out a response with another key's quota: each key of an account may report the tokens of the whole
+      // account.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;
@@ -133,7 +134,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // Requests from before the run. A rolling window may give them back at any time.
+    // Number of counted requests from before the run. A rolling window may stop counting them at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");
@@ -176,7 +177,7 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
   return breach(expected, describeGrowth(grown), evidence.usage, evidence.later);
 }
 
-/** Number of reads of usage between which growth is measured. The growth may include both reads or none. */
+/** Growth is measured between two reads of usage. The target may count these reads themselves as requests. */
 const usageReadCount = 2;
 const describeGrowth = (grown: number): string => `by ${grown}`;
 
@@ -188,8 +189,8 @@ const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
 /**
- * Whether the window that usage counts may have ended between the reads. The limit in the headers and the limits of the
- * tier show which window it is.
+ * Whether a new rate-limit window may have begun between the two reads of usage. Usage counts the window (such as a
+ * minute) that has the same limit in the headers or in the key's tier.
  */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;

@@ -35,8 +35,8 @@ export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): U
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
 /**
- * Returns how far the usage of the month's tokens grew, and how far it may grow by the tokens in the responses. `null`
- * if a read does not report tokens.
+ * Returns how far the month's tokens in usage grew between two reads. Also returns the bounds of that growth, from the
+ * tokens in the responses. `null` if a read does not report tokens.
  */
 export function tokenGrowth({
   usage,
@@ -62,7 +62,10 @@ export interface UsageRead {
   readonly usage: Exchange;
   /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
-  /** Monthly token quota of the tier. `null` if the target file states no tier: headers do not show tokens. */
+  /**
+   * Monthly token quota of the key's tier. `null` if the target file states no tier, because response headers do not
+   * show this quota.
+   */
   readonly quota: number | null;
 }
 
@@ -109,8 +112,8 @@ export const everyUsageRead = probe(
     const isRead = ({ name }: TargetKey): boolean =>
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
-      // Without a test clock, sends without waiting for the key's limits: a 429 is then no loss.
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
+        // Without a test clock, does not wait for the key's rate limits. After a 429, the quota is simply not checked.
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
     return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };
   },
@@ -119,8 +122,8 @@ export const everyUsageRead = probe(
 /** Two reads of usage (`usage` and `later`), and the requests of the key between the reads. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
   /**
-   * Two reads for a longer period: the run's first read of usage, and `usage`. `null` after an outage. Also `null` if
-   * the run can advance the target's clock, because a month may have ended.
+   * Reads of usage over a longer period: the run's first read, and `usage`. `null` with a test clock, whose advances
+   * may begin a new month. Also `null` after an outage.
    */
   readonly allAlong: UsageReads | null;
 }
@@ -144,12 +147,12 @@ async function measureUsageGrowth({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // With a test clock, sends two more reads, because checks of headers compare `Remaining` of consecutive requests.
-  // Requests cost little there.
+  // With a test clock, sends two more reads for checks of headers, which compare `Remaining` of consecutive requests.
+  // Without a test clock, these reads would use up too much of the key's limit.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // `isFresh: false`: not all requests of this period are kept, so usage may have grown for other reasons.
+  // `isFresh: false`: the harness does not know every request of this period, so usage may have grown by more.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
@@ -171,11 +174,15 @@ export interface StreamAccounted extends UsageReads {
 }
 
 /**
- * Time by the target's clock to wait before the stream, so that `last_request` distinguishes it from other requests.
+ * Time by the target's clock to wait before the stream. It lets `last_request` in health tell the stream from earlier
+ * requests.
  */
-const distanceMs = 5000;
-/** Real time to wait in addition: the agent may have its own clock, and report whole seconds. */
-const secondMs = 1100;
+const waitBeforeStreamMs = 5000;
+/**
+ * Additional real time to wait before the stream, if the agent may not follow the test clock. The agent may report
+ * whole seconds.
+ */
+const extraRealWaitMs = 1100;
 
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
@@ -192,9 +199,9 @@ async function accountStream({
   const agent = given["agents.streaming"];
   const usage = await client.send("GET", "/usage");
   const before = await client.health(agent);
-  await time.passTime(distanceMs, "a stream must come some time after what was sent before it");
+  await time.passTime(waitBeforeStreamMs, "a stream must come some time after what was sent before it");
   const isKnownClock = time.agentsFollow || /\.\d/.test(String(getPath(bodyJson(before), "last_request")));
-  if (!isKnownClock) await time.sleepReal(secondMs);
+  if (!isKnownClock) await time.sleepReal(extraRealWaitMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
   // For a check of headers: it compares `Remaining` of this read with `Remaining` of the next request.

@@ -32,9 +32,9 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * Returns a health response whose version differs from the version in an invoke; `null` if there is none. A deployment
- * may lie between the two, so the health responses before and after the invoke must both differ. One is enough if
- * nothing was deployed and each endpoint reports one version.
+ * Returns a health response whose version contradicts the version in an invoke; `null` if there is none. The health
+ * responses before and after the invoke must both differ, because a deployment may have changed the version. One is
+ * enough if nothing was deployed and each endpoint always reported the same version.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);

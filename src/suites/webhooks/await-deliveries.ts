@@ -39,14 +39,14 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 /**
- * Waits until a condition is met, at most until every sender must have polled its queue: by the target's clock and then
- * in real time.
+ * Waits until a condition is met, or until every sender must have polled its queue of deliveries. A sender may poll by
+ * the target's clock or in real time, so waits for both.
  *
- * @param check waits up to a real time, and returns whether the condition is met
+ * @param check waits for the condition up to the given real time, and returns whether it is met
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // First waits without an advance: most senders need none, and some targets answer an advance only after their
-  // deliveries.
+  // First waits in real time, because most senders need no advance of the test clock. Some targets even delay the
+  // response to an advance until their deliveries are done.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -59,8 +59,8 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
 }
 
 /**
- * Waits long enough for an unexpected delivery to arrive. With a test clock, a small advance is enough, because an
- * advance ends after the deliveries that are due.
+ * Waits long enough for an unexpected delivery to arrive. Advances a test clock by 1 ms only, because an advance ends
+ * after all deliveries that are due.
  */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);

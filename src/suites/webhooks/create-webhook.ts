@@ -56,7 +56,7 @@ interface WebhookOptions {
   readonly replies?: readonly Reply[];
   /** Whether the receiver verifies signatures with another secret than the webhook's. */
   readonly isMismatched?: boolean;
-  /** The first requirement set that judges the webhook's requests and deliveries. */
+  /** The first requirement set (version of the checks) that judges the webhook and its deliveries. */
   readonly since?: RequirementSet;
 }
 
@@ -122,8 +122,8 @@ export function webhookIdOf(exchange: Exchange): string | null {
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
 /**
- * Returns the listed agents that the run does not invoke. A webhook for such an agent gets no events, which matters
- * because it cannot be deleted.
+ * Returns the listed agents that the run does not invoke. Webhooks of these agents get no events. A webhook of any
+ * other agent would get events until the end of the run, because it cannot be deleted.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);

@@ -224,8 +224,8 @@ export const malformedWebhooks = probe(
 );
 
 /**
- * Requests a webhook without its two required fields. A server that names both fields in the error may leave the
- * document's error form.
+ * Requests a webhook without two required fields, `url` and `events`. If the error names both fields, it may differ
+ * from the document's error form.
  */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",

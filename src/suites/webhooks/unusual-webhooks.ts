@@ -27,14 +27,14 @@ const oddSecrets = {
 type SecretKind = keyof typeof oddSecrets;
 
 /**
- * The kind of secret of the webhook whose URL has a query. The receiver fails its first delivery, so that a retry must
- * have the query, too.
+ * Kind of secret of the webhook that has a query in its URL. The receiver fails the first delivery, to test that a
+ * retry keeps the query.
  */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
 /** Values that a server changes if it parses the query and writes it again. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
 
-/** The kind of secret of the webhook whose list of events ends with `agent.*`. */
+/** Kind of secret of the webhook that selects {@link mixedEvents}. */
 export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 

@@ -13,8 +13,8 @@ import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
 /**
- * The expected response to a kind of invalid key: a 401 (with this code, or with any if `null`), or any response but a
- * success.
+ * The response that a kind of invalid key must get: a 401, or any response but a success. A `code` of `null` allows
+ * every error code.
  */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
@@ -39,8 +39,8 @@ const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
 /**
- * Option for kinds of keys that are sent to every endpoint only with a test clock. Without one, the minute's limit
- * would stop them.
+ * Option for kinds of keys that are tested only with a test clock. Without it, so many requests would exceed the limit
+ * per minute.
  */
 const needsClock = { reach: need("clock") };
 
@@ -58,7 +58,8 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // A key of another agent is sent to endpoints that name an agent in their path or body, and respond at once.
+  // A key that is valid only for another agent. It is sent to endpoints that name an agent in their path or body, and
+  // respond at once.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
   // A key of another address is sent twice, because a server may reject only the first request.
@@ -113,8 +114,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // `EXPIRED_API_KEY` names the key as the reason of the 401. Without a code, only a successful request with a valid
-  // key shows that the key is the reason.
+  // For an expired key, the error code of a 401 is enough to judge, even if no valid key succeeded on the endpoint.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -149,7 +149,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
    * `violation`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
-  /** Returns why no response is conclusive, if the statuses of the responses are not the reason; else `null`. */
+  /** Explains why no response is conclusive. If it returns `null`, a default explanation is used. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 

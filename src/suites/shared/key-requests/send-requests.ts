@@ -53,13 +53,14 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps the letter case of a key after its prefix. `null` unless its letters have one case (1) or both (2). A key of
- * one case may be hexadecimal, and a server may then ignore the case.
+ * Swaps upper and lower case in a key, after its prefix. `null` unless the letters have as many cases as `caseCount`: 1
+ * (all upper or all lower) or 2 (mixed). A key with letters of one case may be hexadecimal, and a server may then
+ * ignore the case.
  */
-export function swapLetterCase(key: string, cases: 1 | 2): string | null {
+export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
-  if (Number(/[a-z]/.test(rest)) + Number(/[A-Z]/.test(rest)) !== cases) return null;
+  if (Number(/[a-z]/.test(rest)) + Number(/[A-Z]/.test(rest)) !== caseCount) return null;
   const swapped = Array.from(rest, (each) => (each === each.toLowerCase() ? each.toUpperCase() : each.toLowerCase()));
   return prefix + swapped.join("");
 }

@@ -28,7 +28,7 @@ const unusualKeys = {
   agent_id: "other",
   self: 1,
 };
-const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": false, имя: "🙂 你好" };
+const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": null, имя: "🙂 你好" };
 
 /**
  * JSON, with line ends of other systems and of Unicode, and signs that templates and SQL use. The digits make a chunk

@@ -48,8 +48,12 @@ function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<n
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
   const found = (kind: Finding["kind"]) => findings.find((each) => each.kind === kind);
+  if (!own.some(hasTimeField)) return unproven("no report has an `uptime` or a `last_request`");
   return found("breach") ?? found("holds") ?? unprovenTooClose;
 }
+
+const hasTimeField = (exchange: Exchange): boolean =>
+  (["uptime", "last_request"] as const).some((name) => fieldOf(exchange, name) !== undefined);
 
 const unprovenTooClose = unproven(
   "no two reports with `uptime` or `last_request` are some seconds apart",

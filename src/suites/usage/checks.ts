@@ -79,7 +79,7 @@ export const usage = suite("Read usage", [
     if (quota === null)
       return unproven(
         "the monthly quota of the key's tier is not known",
-        anyOf(need("tier"), "`tier` of a key in the target file"),
+        anyOf(need("tier"), "`tier` of a key in the target file, or `tokensPerMonth` of that tier under `tiers`"),
       );
     const tokens = usageCountOf(report, "tokens");
     if (tokens === null) return unproven("the report has no complete `tokens`");

@@ -305,6 +305,9 @@ const scopeFaults = faults("Limits / Scope of limits", {
   "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
     overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "stream"),
   ),
+  "tokens-not-limited-in-operations": fault("LIM-19", "Operations start once the month's tokens are used up.").by(
+    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "startOperation"),
+  ),
   "tokens-not-limited-in-batches": fault("LIM-19", "Batches are admitted once the month's tokens are used up.").by(
     overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "batch"),
   ),

@@ -96,9 +96,9 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
 /**
  * Returns an error if the tokens of the month are used up. The server checks no other limit for an entry of a batch.
  */
-function quotaError({ account, state }: RequestContext, nowMs: number): ApiError | null {
+function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
-  return state.behaviour.needsTokens("batch") && used >= limit
+  return state.behaviour.needsTokens(endpoint) && used >= limit
     ? apiError("token-quota", "The tokens of this month are used up.")
     : null;
 }

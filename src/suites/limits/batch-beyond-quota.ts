@@ -17,7 +17,7 @@ import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
 import { isRefusal, tokensIn } from "./quota-readings.ts";
 
-/** A batch that was submitted between two refused invokes. */
+/** A batch, or the start of an operation, between two refused invokes. */
 export interface BatchBeyondQuota {
   /** Response to `GET /usage` before the batch. `after` is such a response after the batch. */
   readonly before: Exchange;
@@ -32,16 +32,23 @@ export interface BatchBeyondQuota {
 /** Number of requests: a batch, two GETs of usage around it, one GET of its operation, one invoke. */
 const requestsAroundBatch = 5;
 
+/** A way to start an operation: the name of its path in the target file, and a body with a query. */
+const starts = {
+  batch: (query: string): object => ({ batch: [{ query }] }),
+  operation: (query: string): object => ({ query }),
+} as const;
+
 /**
- * Submits a batch after a refused invoke, and waits for its operation to end. Returns `null` if no path for batches is
- * known. Returns `undefined` if no invoke was refused, or too few requests are left in the window.
+ * Submits a batch, or starts an operation, after a refused invoke, and waits for the operation to end. Returns `null` if
+ * no path for that is known. Returns `undefined` if no invoke was refused, or too few requests are left in the window.
  */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,
   refusal: Exchange | null,
+  start: keyof typeof starts = "batch",
 ): Promise<BatchBeyondQuota | null | undefined> {
   const { client, given, target, time } = context;
-  const { batch: path } = target.paths;
+  const path = target.paths[start];
   if (path === null) return null;
   if (refusal === null || !isRefusal(refusal)) return undefined;
   if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
@@ -52,7 +59,7 @@ export async function submitBatchBeyond(
   // retries of earlier deliveries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
-  const submitted = await own.send("POST", fillAgentId(path, agent), { json: { batch: [{ query }] } });
+  const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });
   const id = startedId(submitted);
   if (id !== null) await pollToEnd(own, id, time);
   const after = await own.send("GET", "/usage");
@@ -82,24 +89,27 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Judges that no batch uses tokens once the month's tokens are used up (LIM-19). A server may accept the batch and fail
+ * Judges that no batch, or other operation, uses tokens once the month's tokens are used up (LIM-19). A server may accept the batch and fail
  * its items. So an accepted batch is a breach only if `tokens.used` grows or `agent.completed` reports tokens.
  * `tokens.used` alone is not enough, because a server may stop counting at the quota.
  */
-export function judgeBatchBeyond(batched: BatchBeyondQuota | null | undefined): Finding<never> {
-  if (batched === null) return inapplicable("the path of a batch is not known");
-  if (batched === undefined) return unproven("no batch followed an invoke that was refused for its tokens (LIM-19)");
+export function judgeBatchBeyond(
+  batched: BatchBeyondQuota | null | undefined,
+  what: "batch" | "operation" = "batch",
+): Finding<never> {
+  if (batched === null) return inapplicable(`the path of this ${what} is not known`);
+  if (batched === undefined) return unproven(`no ${what} followed an invoke that was refused for its tokens (LIM-19)`);
   const { before, submitted, after, completed, control } = batched;
-  if (!isRefusal(control)) return unproven(`an invoke after the batch was not refused (${outcomeOf(control)})`);
+  if (!isRefusal(control)) return unproven(`an invoke after the ${what} was not refused (${outcomeOf(control)})`);
   if (isRefusal(submitted)) return holds();
-  if (!isSuccess(submitted)) return unproven(`the batch was neither accepted nor refused (${outcomeOf(submitted)})`);
+  if (!isSuccess(submitted)) return unproven(`the ${what} was neither accepted nor refused (${outcomeOf(submitted)})`);
   const [first, last] = [tokensIn(before, "used"), tokensIn(after, "used")];
-  if (first === null || last === null) return unproven("usage does not show the tokens that the batch used (USE-4)");
+  if (first === null || last === null) return unproven(`usage does not show the tokens that the ${what} used (USE-4)`);
   const growth = last > first ? `\`tokens.used\` grew from ${first} to ${last}` : null;
   const spent = growth ?? reportedTokens(completed);
   if (spent === null) return holds();
   return breach(
-    "no batch uses tokens once those of the month are used up, as no invoke does",
+    `no ${what} uses tokens once those of the month are used up, as no invoke does`,
     `${outcomeOf(submitted)}, and ${spent}, between two refused invokes`,
     submitted,
     after,

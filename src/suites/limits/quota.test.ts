@@ -157,4 +157,9 @@ describe("a batch once the month's tokens are used", () => {
   ])("%s", (_, evidence, expected) => {
     expect(judged(limits, "LIM-19/batches", evidence)).toBe(expected);
   });
+
+  it("is judged apart from the start of an operation", () => {
+    const evidence = { ...used([[104, refused]]), batched: null, started: null };
+    expect(judged(limits, "LIM-19/operations", evidence)).toBe("inapplicable");
+  });
 });

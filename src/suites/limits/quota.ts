@@ -37,6 +37,8 @@ export interface QuotaExhausted {
    * the batch could not be sent, and in evidence of earlier versions.
    */
   readonly batched?: BatchBeyondQuota | null | undefined;
+  /** The start of an operation, sent after the batch. `null` and `undefined` as above. */
+  readonly started?: BatchBeyondQuota | null | undefined;
 }
 
 /** Streams that were requested after the target had refused an invoke because the month's tokens were used up. */
@@ -88,6 +90,7 @@ export const quotaExhausted = probe(
     // may be until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
+    const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
     if (turns.length > 0) await read();
     const last = turns.at(-1);
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
@@ -95,7 +98,7 @@ export const quotaExhausted = probe(
       await time.passTime(minuteOverMs, "only the tokens must be spent");
       await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
     }
-    return { readings, quota, turns, streamed, batched };
+    return { readings, quota, turns, streamed, batched, started };
   },
 );
 
@@ -244,6 +247,10 @@ export const quotaChecks = [
   }),
   check("LIM-19", quotaExhausted, judgeStreamsBeyond, { as: "streams", since: "1.1" }),
   check("LIM-19", quotaExhausted, ({ batched }) => judgeBatchBeyond(batched), { as: "batches", since: "1.2" }),
+  check("LIM-19", quotaExhausted, ({ started }) => judgeBatchBeyond(started, "operation"), {
+    as: "operations",
+    since: "1.2",
+  }),
   check("LIM-13", quotaExhausted, judgeTokenWait, { as: "tokens", since: "1.2" }),
   observe("LIM-20", quotaExhausted, (evidence) => {
     const { turns, quota } = evidence;

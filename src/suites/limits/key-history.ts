@@ -43,40 +43,25 @@ export type CountedRead = "usage" | "list";
 export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the target has a test clock. Between the run's advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /**
-   * The kind of GET request that counts against the rate limit. `null` if unknown. Older evidence has `readsCount`
-   * instead.
-   */
+  /** The kind of GET request that counts against the rate limit. `null` if unknown. */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /**
-   * Ids of GET requests that the limiter certainly counted, although their kind is not `countedRead`. Default: none.
-   */
+  /** Ids of GET requests that certainly counted, although their kind is not `countedRead`. */
   readonly countedReadIds?: readonly string[];
-  /**
-   * Requests that ended just before this history begins. The limiter no longer counts them, but a slow server may still
-   * hold their concurrency slots.
-   */
+  /** Requests that ended just before this history begins. A slow server may still hold their concurrency slots. */
   readonly stragglers: readonly Sample[];
-  /**
-   * Requests that the limiter may or may not count for this key. They have an unusual spelling of the key, or an
-   * invalid key with the same beginning. Requests of probes of a later requirement set are included.
-   */
+  /** Requests that may or may not count for this key, such as those with an unusual spelling of the key. */
   readonly lookalikes: readonly Sample[];
 }
 
-/**
- * Collects every request that the run sent with a key. If `idleSinceMs` is set, takes only requests since then.
- * Searches under every name that the target file has for the key.
- */
+/** Collects every request that the run sent with a key, or only those since `idleSinceMs`. */
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
   { target, recorder, discovery, idleSinceMs, requirements = firstRequirements }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
-  // Whether the request ended just before `idleSinceMs`, so that the server may still hold its concurrency slot.
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
@@ -104,10 +89,7 @@ export interface KeyHistoryContext {
   readonly recorder: Recorder;
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
-  /**
-   * The requirement set to judge by. Default: 1.0. Requests of probes from later sets are not judged, but the target
-   * may have counted them.
-   */
+  /** The requirement set to judge by. Default: 1.0. */
   readonly requirements?: RequirementSet;
 }
 
@@ -117,8 +99,8 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
 }
 
 /**
- * Judges a key's history against every limiter that the document allows. With a test clock, judges twice: as if that
- * clock stood still between two advances, and as if it ran. A breach must show in both cases.
+ * Judges a key's history against every limiter that the document allows. With a test clock, a breach must show whether
+ * that clock stood still or ran between two advances.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -139,10 +121,7 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
 /** Excesses to try, in percent of the published number, in ascending order. */
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
-/**
- * Returns by how much a target exceeds a limit, in percent of the published number: the smallest of `excessPercents`
- * that explains the history. `null` if none explains it, or if the history breaks the limits in another way.
- */
+/** Returns the smallest of `excessPercents` that explains a history with too many requests. `null` if none does. */
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
   if (!provesExcess(use, name)) return null;
   const number = name === "hour" ? "perHour" : "perMinute";
@@ -176,11 +155,7 @@ function historyOf(
   };
 }
 
-/**
- * Returns the time span, by the target's clock, in which the server decided whether to admit the request.
- *
- * @param clock whether the test clock stands still or runs between two advances
- */
+/** Returns the time span, by the target's clock, in which the server decided whether to admit a request. */
 function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -189,10 +164,7 @@ function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   };
 }
 
-/**
- * Whether the limiter may or may not have counted a request. The document leaves this open for requests that run no
- * agent. An admitted GET of the kind `countedRead` certainly counted if its `Remaining` is above 0.
- */
+/** Whether the limiter may or may not have counted a request, such as a GET, which runs no agent. */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
@@ -201,20 +173,14 @@ const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolea
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/**
- * Returns the kind of GET request that counts like an invoke, according to `Remaining` in the pre-flight discovery.
- * `null` if `Remaining` proves it for no kind.
- */
+/** Returns the kind of GET request that counts like an invoke, according to `Remaining` in the discovery. */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;
   return statusOf(usage) === 200 ? "usage" : "list";
 }
 
-/**
- * Returns the kind of GET request that a burst can send instead of invokes, so that fewer agents run. `null` if no kind
- * is proved to count. The proof is a fall of `Remaining`, or else of the usage responses' `requests.used`.
- */
+/** Returns the kind of GET request that a burst can send instead of invokes. `null` if none is proved to count. */
 export function burstReadOf({
   discovery,
   recorder,
@@ -234,10 +200,7 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     ? (usageCountIn(bodyJson(exchange), "requests")?.used ?? null)
     : null;
 
-/**
- * Whether `requests.used` grew by the number of GET requests that were sent between two reads of usage. Uses only reads
- * with no other requests between them.
- */
+/** Whether `requests.used` grew by the number of GET requests between two reads of usage. */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
   const ordered = exchanges
     .filter((each) => sampleOf(each).kind !== "health")
@@ -256,10 +219,7 @@ function addsToUsage(exchanges: readonly Exchange[]): boolean {
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
-/**
- * Returns the kind of GET request that counts like an invoke. Older evidence has it as `readsCount` instead of
- * `countedRead`.
- */
+/** Returns the kind of GET request that counts like an invoke. Older evidence has `readsCount` instead. */
 export const countedReadIn = ({
   countedRead,
   readsCount,
@@ -269,10 +229,7 @@ export const countedReadIn = ({
 const toDecision = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionOfResponse(sample, decisionSpan(sample, clock), outcome);
 
-/**
- * Returns the maximum number of requests that the target certainly admitted within any span of `windowMs`. Assumes that
- * the target's clock runs between two advances.
- */
+/** Returns the maximum number of requests that the target certainly admitted within a span of `windowMs`. */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
     samples.filter(isLimited).map((sample) => ({ ...decisionSpan(sample, "runs"), count: 1 })),
@@ -283,10 +240,7 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/**
- * Whether the minute's limit may have refused a request: in the minute before the request, the target admitted as many
- * as the limit.
- */
+/** Whether the target admitted as many requests as the minute's limit in the minute before a request. */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decisionSpan(refused, "runs").toMs - minuteMs;
@@ -296,7 +250,7 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: RunK
 
 /**
  * Judges HDR-19: after a response with `Remaining: 0`, no request of that window is admitted.
- * @param name the limit that the probe exhausted
+ *
  * @param isOver whether the target admitted more requests than it publishes, which breaks other clauses
  */
 export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {

@@ -26,29 +26,17 @@ const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && o
 /** Whether a kind of request must be free: health, unless it is refused with 401, 403 or 429. */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** Minimum number of wrong costs that prove a breach. Another client of the key may cause a single wrong cost. */
+/** Minimum number of wrong costs that prove a breach. Another client of the key may cause one. */
 const minInstances = 2;
-/**
- * Maximum number of wrong costs to examine in a group. A fault shows in all requests of the group, so more would only
- * take time.
- */
+/** Maximum number of wrong costs to examine in a group, to save time. */
 const maxSuspects = 20;
-/**
- * Minimum number of controls for a measured cost. Controls are requests of other kinds that have their usual cost and
- * were sent at about the same time.
- */
+/** Minimum number of controls: requests of other kinds with their usual cost, sent at about the same time. */
 const minControls = 3;
 /** Maximum time, in ms, between a measured cost and the controls that it is compared with. */
 const maxControlDistanceMs = 15_000;
-/**
- * Minimum duration of a comparison measurement, as a share of the duration of the suspected one. A shorter measurement
- * may miss that a rolling window gives back requests.
- */
+/** Minimum duration of a control, as a share of the suspected measurement. A rolling window may give back requests. */
 const minControlSpan = 0.7;
-/**
- * Probability below which chance does not explain wrong costs. Chance means that the limiter gave back a request during
- * each measurement.
- */
+/** Probability below which requests that the limiter gave back do not explain wrong costs. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -97,10 +85,6 @@ const groupCosts = (
   return found;
 };
 
-/**
- * Returns the measured costs that are too high. `null` if there are fewer than two, because another client may cause a
- * single one.
- */
 function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger): readonly MeasuredCost[] | null {
   const [first] = own;
   if (first === undefined) return null;
@@ -113,10 +97,7 @@ function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger
   return tooHigh.length >= minInstances ? tooHigh : null;
 }
 
-/**
- * Whether a comparison measurement may cost too much for the same reason as the suspected cost. The reason may be the
- * endpoint, a trait such as a parameter, or a neighbouring request of the suspected kind.
- */
+/** Whether a control may cost too much for the same reason as the suspected cost, such as its endpoint. */
 const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||
   control.endKinds.includes(groupOf(kind)) ||
@@ -124,10 +105,7 @@ const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: strin
     [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&
     !trait.startsWith(" with the key "));
 
-/**
- * Returns the measured costs of a group that are too low. `null` unless they are more than half of the group, because a
- * window may give back requests at any time.
- */
+/** Returns the measured costs that are too low, if they are more than half of the group. Otherwise `null`. */
 function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly MeasuredCost[] | null {
   const [first] = own;
   const { hasClock } = ledger;
@@ -142,14 +120,11 @@ function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly Meas
   return free.length >= minInstances && free.length > countLeaving(free, hasClock) ? free : null;
 }
 
-/** Returns the number of earlier requests that may have left a rolling window while these costs were measured. */
+/** Returns the number of earlier requests that may have left a rolling window during the measurements. */
 const countLeaving = (measured: readonly MeasuredCost[], hasClock: boolean): number =>
   new Set(measured.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
-/**
- * Whether chance may explain wrong costs: the limiter may have given back a request during each measurement. Assumes
- * that a limiter gives back at most its whole limit in a minute.
- */
+/** Whether chance may explain wrong costs: the limiter may have given back a request during each measurement. */
 function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): boolean {
   // Requests from before the run may leave a rolling window at any time.
   if (measured.some(({ account }) => !account.isFresh)) return true;
@@ -161,9 +136,8 @@ function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): b
 }
 
 /**
- * Whether enough measurements of other kinds (controls) lie near a suspected cost, and all show their usual cost. Then
- * nothing temporary explains the suspected cost: no other client of the key, no request that a window gave back, no
- * late counting.
+ * Whether enough other requests (controls) near a suspected cost have their usual cost. Nothing temporary, such as
+ * another client of the key, then explains the suspected cost.
  */
 function isUndisturbed(
   suspect: MeasuredCost,
@@ -186,17 +160,11 @@ function isUndisturbed(
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
 
-/**
- * Whether a kind of request with this usual cost can serve as a comparison. If the suspected cost is too low, the usual
- * cost must be 1. Only then does `Remaining` show whether a window gave back a request.
- */
+/** Whether a kind of request with this usual cost can be a control. Only a cost of 1 shows requests given back. */
 const isControl = (usualCost: number | undefined, isTooLow: boolean): boolean =>
   usualCost !== undefined && (!isTooLow || usualCost === 1);
 
-/**
- * Returns the usual cost of each kind of request, by kind. Leaves out kinds whose usual cost the document does not
- * allow.
- */
+/** Returns the usual cost of each kind of request, without costs that the document does not allow. */
 const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): ReadonlyMap<string, number> => {
   const kinds = new Map(measured.map(({ kind }) => [groupOf(kind), kind]));
   return new Map(
@@ -209,10 +177,7 @@ const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): Rea
   );
 });
 
-/**
- * Whether a control was measured in the window of the suspected cost, and took about as long. If the window gave back a
- * request during one of them, it did so during the other, too.
- */
+/** Whether a control lies in the window of the suspected cost, and took about as long. */
 const sharesWindow = (control: MeasuredCost, suspect: MeasuredCost): boolean =>
   isSameWindow(control.from, suspect.from) &&
   control.from.sentClockMs === suspect.from.sentClockMs &&
@@ -276,7 +241,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** Observes which numbers in `GET /keys/usage` grow with each request. The suite `keys` includes this observation. */
+/** Observes which numbers in `GET /keys/usage` grow with each request, for the suite `keys`. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,

@@ -20,19 +20,13 @@ export interface RequestKind {
 interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
-  /**
-   * Names of the groups that contain the request: its kind, and its kind with the same agent, parameter name or key. A
-   * fault may affect just one group.
-   */
+  /** Names of the groups of the request: its kind, and its kind with the same agent, parameter name or key. */
   readonly groups: readonly string[];
-  /**
-   * Names of further groups: requests with the same parameter value, URL query or kind of text. In these groups, only
-   * costs that are too high are judged.
-   */
+  /** Further groups, such as the same parameter value, in which only costs that are too high are judged. */
   readonly valueGroups: readonly string[];
 }
 
-/** The measured cost of consecutive requests of the same groups: how far `Remaining` fell from `from` to `to`. */
+/** The measured cost of requests of the same groups: how far `Remaining` fell from `from` to `to`. */
 export interface MeasuredCost {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
@@ -52,7 +46,7 @@ export interface MeasuredCost {
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/** Returns the costs that the document allows. An error may be free, a batch may cost as much as it has items. */
+/** Returns the costs that the document allows, such as 0 or 1 for an error. */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -79,10 +73,7 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/**
- * Returns the requests of a key. If the key got 401 after its last admitted request, returns only those up to that
- * request. A rejected key has no allowance: the target may count its requests against the client's address.
- */
+/** Returns the requests of a key until the target rejected it with 401. A rejected key has no allowance. */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
@@ -107,10 +98,6 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
 /** Returns the endpoint of a sample. Bursts record only samples, without the full exchange. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-/**
- * Properties that a cost may depend on: agent and names of parameters (`traits`), and parameters with their values
- * (`values`).
- */
 interface RequestTraits {
   readonly traits: readonly string[];
   readonly values: readonly string[];
@@ -143,10 +130,7 @@ export const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
   };
 });
 
-/**
- * Splits the requests of a key into series without overlaps. A series ends where requests overlap or a request got no
- * response: there, `Remaining` shows no single cost.
- */
+/** Splits the requests of a key into series that neither overlap nor include a request without a response. */
 function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples))
@@ -156,9 +140,8 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Measures the costs of a key's requests by comparing `Remaining` of two responses. These are two consecutive requests
- * of one kind, or two requests of known cost around the measured ones. Both ways work even if a response reports
- * `Remaining` before its own request is counted.
+ * Measures costs by comparing `Remaining` of two consecutive requests of one kind, or of two requests of known cost
+ * around the measured ones. A response may report `Remaining` before its own request is counted.
  */
 function measureCosts(
   series: readonly (readonly LedgerEntry[])[],
@@ -220,10 +203,7 @@ function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   return runs;
 }
 
-/**
- * Returns the usual cost of each kind of request: the cost that more than half of its measurements show. Leaves out
- * kinds without such a cost.
- */
+/** Returns the cost that more than half of the measurements show, for each kind of request that has one. */
 export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<string, number> {
   const exact = measured.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
@@ -237,9 +217,8 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
 }
 
 /**
- * Creates a function that says whether the `Remaining` of two kinds of requests can be compared. Both kinds must report
- * it before their own request is counted, or both after. This is so if each kind costs one, and `Remaining` always
- * falls by one from either kind to the other.
+ * Creates a function that says whether the `Remaining` of two kinds of requests can be compared. Both must report the
+ * value before their own request is counted, or both after.
  */
 function comparableKinds(
   pairs: readonly Pair[],
@@ -263,10 +242,7 @@ function comparableKinds(
 
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
-/**
- * Returns how far `Remaining` fell between two responses of one window. Returns `null` if something else may have
- * changed the value: requests without a key, an advance of the test clock, or a burst allowance.
- */
+/** Returns how far `Remaining` fell in a window. `null` if the test clock or a burst may explain the fall. */
 export function fallWithin(
   from: Sample,
   to: Sample,

@@ -64,14 +64,11 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly other: Exchange | null;
 }
 
-/**
- * Seconds that are left of the window when the burst starts. Far below 60, so that a server with a constant
- * `retry_after` of 60 is noticed.
- */
+/** Seconds of the window left when the burst starts. Far below 60, to notice a constant `retry_after` of 60. */
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, plus 200 ms to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
-/** Returns a number of requests that no legal limiter admits in one burst, even if a window ends during the burst. */
+/** Returns a number of requests that no legal limiter admits in one burst, even across two windows. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
   2 * (perMinute + (burst ?? perMinute)) + 2;
 
@@ -118,8 +115,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // The first burst may have crossed the boundary of two fixed windows, so too many admitted requests prove nothing
-  // yet. A second burst at another offset in the minute cannot cross that boundary.
+  // The first burst may have crossed the boundary of two fixed windows. A second burst at another offset cannot.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -128,16 +124,14 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, requests of earlier probes also count in this minute,
-  // and may explain the refusal.
+  // Whether the target refused too early. Without a test clock, requests of earlier probes may explain the refusal.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
     (hasClock || !minuteReached(history()));
   const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
-  // Whether a burst allowance explains the requests beyond the limit. A smaller tier must also have admitted more
-  // requests than its limit in one burst. No second burst is then sent.
+  // Whether a burst allowance, which a smaller tier also showed, explains the requests beyond the limit.
   const isExplained =
     hasClock &&
     smallerTiers.some("admitsBurst") &&
@@ -156,10 +150,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   return { ...use, beganFresh, first, refused, health, early, retried, twin, other };
 }
 
-/**
- * Uses up the minute's limit for the first time. With a test clock, the burst begins when only the end of a window is
- * left. A small limit is first used up twice in separate bursts.
- */
+/** Uses up the minute's limit for the first time. With a test clock, the burst begins near the end of a window. */
 async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
   const { limits, time } = sender;
   const { perMinute } = limits;
@@ -186,8 +177,8 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
 }
 
 /**
- * Returns the last refusal, if its `retry_after` still holds. A later request that the target counted may have changed
- * that time. Then invokes until the target refuses again. `undefined` if the target does not refuse again.
+ * Returns the last refusal, or a new one if later requests may have changed its `retry_after`. `undefined` if the
+ * target no longer refuses.
  */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
@@ -215,20 +206,14 @@ const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
   expected: limits.perMinute,
 });
 
-/**
- * Returns how many admitted requests of the key may still count in the current minute. At most the limit minus one, so
- * that at least one more request is expected to be admitted.
- */
+/** Returns how many admitted requests may still count in the current minute: at most the limit minus one. */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/**
- * Uses up the minute's limit in the next windows as well. Two values of `Reset` show how long a window is, and earlier
- * requests may have used part of the first window.
- */
+/** Uses up the minute's limit in the next windows as well. Two values of `Reset` show how long a window is. */
 async function exhaustNextWindows(sender: KeySender): Promise<void> {
   const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -240,10 +225,7 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
   }
 }
 
-/**
- * Maximum number of windows to use up in a row. A single burst may cross the boundary of two windows, which would look
- * like one window that is too short.
- */
+/** Maximum number of windows to use up in a row. One burst may cross the boundary of two windows. */
 const maxWindows = 5;
 
 /** A burst, with its start and duration by the target's clock. */
@@ -252,11 +234,7 @@ interface Burst extends BurstResult {
   readonly lastedMs: number;
 }
 
-/**
- * Sends a second burst at another offset within the minute. The first burst may have crossed the boundary of two fixed
- * windows. No boundary can lie in both bursts. Sends a third burst if only the second one exceeds the limit plus the
- * burst allowance.
- */
+/** Sends a second burst at another offset in the minute. No boundary of fixed windows can lie in both bursts. */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
   const maxOfWindow = perMinute + (burst ?? Infinity);
@@ -280,10 +258,6 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
-/**
- * Uses up the minute's limit once more, after all earlier requests have expired and the server has released its slots.
- * If the target again refuses a request too early, neither earlier requests nor slots are the cause.
- */
 async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
   if (!(await waitIfAllowed(sender.time, idleMs, "an allowance that ended early is exhausted once more"))) return;
@@ -291,14 +265,10 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Distance between two bursts within the minute. A fixed window's boundary can lie in only one of the bursts. */
+/** Distance between two bursts within the minute. A fixed window's boundary can lie in only one of them. */
 const secondBurstOffsetMs = 23_000;
 
-/**
- * Uses up the minute's limit twice, each time in one burst and after all earlier requests have expired. Only such a
- * burst shows a rolling limit that admits one request too many.
- * @returns the first burst without a refusal; `null` if the target refused a request in both bursts
- */
+/** Uses up the minute's limit in two separate bursts. Returns the first burst without a refusal, or `null`. */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
@@ -308,16 +278,12 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   return null;
 }
 
-/**
- * Sends a window's first request, and waits until only `tailSeconds` of the window are left. Returns 1 if the request
- * was admitted, else 0.
- */
+/** Invokes once, then waits for the window's last seconds. Returns 1 if the invoke was admitted, else 0. */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Waits until no limiter counts the first request any more. A limiter's clock may be wrong, or it may add a share
-    // of the previous window. The request could otherwise hide a window that is too short.
+    // Waits until no limiter counts the first request any more, not even one that adds a share of the previous window.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

@@ -6,7 +6,7 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** Two admitted requests of one key, with only health requests of the key between them. None overlap in time. */
+/** Two admitted requests of one key that do not overlap, with only health requests of the key between them. */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
@@ -15,15 +15,9 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/**
- * Pairs of consecutive requests that other probes sent. They show what requests cost, so that a key with a small limit
- * needs no further requests.
- */
+/** Pairs of consecutive requests of other probes. They show what requests of a key with a small limit cost. */
 export interface PassiveCounting {
-  /**
-   * Pairs of consecutive requests with the main key. `null` if the key has a large limit: the probe `allowanceWatched`
-   * then sends requests of its own.
-   */
+  /** Pairs of consecutive requests with the main key. `null` if that key has a large limit and a probe of its own. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -39,8 +33,6 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Whether a request is from a probe of a later requirement set. Such a request is not judged. It may have lowered
-    // `Remaining`, so no pair of requests around it is used.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()
@@ -55,10 +47,7 @@ export const passivelyCounted = probe(
 interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /**
-   * Times of requests that are not judged but may have lowered the key's `Remaining`, in milliseconds since the run
-   * began.
-   */
+  /** Times of requests that may also have lowered the key's `Remaining`, in milliseconds since the run began. */
   readonly keylessMs: readonly number[];
 }
 
@@ -87,19 +76,11 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/**
- * Minimum number of compared pairs of requests that prove a breach. In one pair, another client of the key may have
- * lowered `Remaining`.
- */
+/** Minimum number of pairs that prove a breach. In one pair, another client of the key may be the cause. */
 const minPairs = 2;
-/**
- * Minimum number of health requests between two compared requests. If health requests counted, `Remaining` would fall
- * by at least 3.
- */
+/** Minimum number of health requests in a pair. If they counted, `Remaining` would fall by at least 3. */
 const minHealthReads = 2;
-/**
- * Minimum number of events of a stream to judge. If the limiter counted events, `Remaining` would fall by at least 3.
- */
+/** Minimum number of events of a stream to judge. If events counted, `Remaining` would fall by at least 3. */
 const minEvents = 3;
 
 /** Whether `Remaining` fell by 1 from one invoke to the next at least once, and never by more than 1. */
@@ -112,7 +93,7 @@ function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
 const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
-/** Judges HLT-16 by requests of other probes: health requests between two other requests do not lower `Remaining`. */
+/** Judges HLT-16 by requests of other probes: health requests do not lower `Remaining`. */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
@@ -120,7 +101,7 @@ export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Findi
   return judgeFalls(pairs, 1, "`Remaining` falls by 1, for the request after health reports");
 }
 
-/** Judges LIM-11 by requests that other probes sent: a stream counts as one request, however many events it has. */
+/** Judges LIM-11 by requests of other probes: a stream counts as one request, however many events it has. */
 export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
@@ -134,10 +115,7 @@ export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Find
   return unproven("no stream was observed to be counted");
 }
 
-/**
- * Returns a pair for each stream: the request before it and the request after it. The stream's own `Remaining` is not
- * used, because a server may report it before or after it counts the stream.
- */
+/** Returns the requests before and after each stream. The stream's own `Remaining` may not include the stream. */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

@@ -3,9 +3,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 
-/**
- * Returns a number in the `tokens` object of a usage response. `null` if the request failed or the number is absent.
- */
+/** Returns a number of the `tokens` object of a usage response, or `null`. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
   const value = getPath(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;

@@ -15,7 +15,7 @@ import { type BatchBeyondQuota, judgeBatchBeyond, submitBatchBeyond } from "./ba
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 import { isRefusal, tokensIn } from "./quota-readings.ts";
 
-/** An invoke or a stream, with the number of tokens that the target had counted for the month before this call. */
+/** An invoke or a stream, with the month's tokens that the target had counted before. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
@@ -24,24 +24,18 @@ export interface QuotaCall {
 export interface QuotaExhausted {
   /** Reads of usage: before the first invoke, after each that did not report its tokens, and at the end. */
   readonly readings: readonly Exchange[];
-  /** Monthly token quota of the key. `null` if neither the target file, the tier nor a usage response states it. */
+  /** Monthly token quota of the key. `null` if unknown. */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
-  /**
-   * The streams that were requested after the refused invoke. `null` if no invoke was refused because of tokens, or if
-   * no stream could be sent. Absent in evidence of earlier versions.
-   */
+  /** Streams after the refused invoke. `null` if none was sent; absent in older evidence. */
   readonly streamed?: StreamsBeyondQuota | null;
-  /**
-   * A batch that was submitted while the month's tokens were used up. `null` if no batch path is known. `undefined` if
-   * the batch could not be sent, and in evidence of earlier versions.
-   */
+  /** A batch with the month's tokens used up. `null` if no batch path is known; `undefined` if it could not be sent. */
   readonly batched?: BatchBeyondQuota | null | undefined;
   /** The start of an operation, sent after the batch. `null` and `undefined` as above. */
   readonly started?: BatchBeyondQuota | null | undefined;
 }
 
-/** Streams that were requested after the target had refused an invoke because the month's tokens were used up. */
+/** Streams that were requested after the target had refused an invoke for its tokens. */
 export interface StreamsBeyondQuota {
   readonly streams: readonly QuotaCall[];
   /** An invoke after the streams. It shows whether the tokens are still used up. */
@@ -53,7 +47,6 @@ const maxCalls = 12;
 const maxBeyond = 2;
 /** Maximum number of streams after the refused invoke. The first stream may still use tokens that were left. */
 const maxStreams = 2;
-/** Number of requests after the refused invoke: the streams, a GET of usage after each stream, and one invoke. */
 const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
@@ -79,15 +72,14 @@ export const quotaExhausted = probe(
     for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
-      // Sends without waiting for a window. After a refusal for tokens, `retry_after` may lead into the next month.
+      // Does not wait for a window: after a refusal for tokens, `retry_after` may lead into the next month.
       const exchange = await own.invoke(given["agents.answering"], helloBody, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Sends the streams before the last `GET /usage`, which waits as long as the headers of the refusal demand. That
-    // may be until the next month.
+    // Streams before the last `GET /usage`, which may have to wait until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
@@ -102,10 +94,7 @@ export const quotaExhausted = probe(
   },
 );
 
-/**
- * Requests streams with a key whose invoke was refused because the month's tokens were used up. Returns `null` if no
- * invoke was refused, or too few requests are left in the window.
- */
+/** Requests streams with a key whose invoke was refused for its tokens. `null` if none could be sent. */
 async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
   evidence: QuotaExhausted,
@@ -128,17 +117,10 @@ async function streamBeyond(
   return { streams, control: await own.invoke(given["agents.answering"], helloBody, unpaced) };
 }
 
-/**
- * Whether the quota was already reached before a request was sent. The request with which it is reached may still
- * succeed.
- */
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
-/**
- * Returns the last invoke if the target refused it because the month's tokens were used up, else `null`. Two facts show
- * this reason: the token quota had been reached, or the rate window had requests left.
- */
+/** Returns the last invoke if the target refused it because the month's tokens were used up, else `null`. */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
@@ -146,7 +128,6 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   return wasQuotaReached(last, quota) || hasAllowance ? last.exchange : null;
 }
 
-/** Whether usage counted more tokens than the responses reported. False if a successful response reports no tokens. */
 function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
   const calls = [...turns, ...(streamed?.streams ?? [])];
@@ -155,24 +136,14 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/**
- * Whether a successful stream has an event of this name. A server may refuse a stream with status 200 and an `error`
- * event.
- */
+/** Whether a successful stream has an event of this name. Some servers refuse a stream by 200 and an `error` event. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
-/**
- * Whether a stream ended with `done` and used tokens. A stream that used none may succeed although the quota is used
- * up.
- */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
-/**
- * Judges that the target refuses streams as well as invokes once the month's tokens are used up (LIM-19). A stream may
- * succeed if any token is left when it begins.
- */
+/** Judges that the target refuses streams, too, once the month's tokens are used up (LIM-19). */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;
   const refusal = refusalIn(evidence);
@@ -200,7 +171,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
 /** Tolerance for `retry_after`: rounded to whole seconds, and by another clock. */
 const slackSeconds = 2;
 
-/** Judges that `retry_after` of a refusal for tokens does not pass before the month's tokens are back (LIM-13). */
+/** Judges that the month's tokens are back when `retry_after` of a refusal for tokens is over (LIM-13). */
 function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
   const control = evidence.streamed?.control;
   const refusal = refusalIn(evidence);

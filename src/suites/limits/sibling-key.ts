@@ -11,10 +11,7 @@ import { helloBody, unpaced } from "./exhaust.ts";
 import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
-/**
- * Result of invoking with the sibling key, another key of the same tier, while the first key's limit was used up. The
- * result shows whether the limiter counts each key on its own, or wrongly the whole tier.
- */
+/** Result of invokes with the sibling key, another key of the tier, while the first key's limit was used up. */
 export type SiblingKeyResult =
   // The tier has only one key. `isElsewhere` says whether another tier has two.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
@@ -25,19 +22,15 @@ export type SiblingKeyResult =
       /** An invoke with the sibling key before the first key's limit was used up. `null` if none was sent. */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /**
-       * A second invoke with the sibling key, sent after the target admitted the first key again. `null` if the target
-       * had not refused the invoke `after`.
-       */
+      /** A second invoke after the target admitted the first key again. `null` if `after` was not refused. */
       readonly again: Exchange | null;
       /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;
     };
 
 /**
- * Shows with one invoke that the target admits the sibling key. Sends nothing and returns `null` with a test clock, or
- * if the key is fresh (unused before the run). On a faulty target that counts both keys together, the invoke would use
- * up a request of the first key.
+ * Invokes with the sibling key once. `null` with a test clock or a fresh key: if the target counts both keys together,
+ * the invoke would use up a request of the first key.
  */
 export async function sendSiblingControl({
   client,
@@ -70,10 +63,7 @@ export async function invokeSibling(
   return { before, after: await invoke() };
 }
 
-/**
- * Invokes with the sibling key once more, after the target admitted the first key again. If the target now admits the
- * sibling key, used-up tokens were not the cause of its refusal.
- */
+/** Invokes with the sibling key again. If the target now admits the key, used-up tokens did not cause the refusal. */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   used: SiblingInvokes,
@@ -82,8 +72,7 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // Lets all earlier requests of both keys expire. On a faulty target that counts both keys together, the first key may
-  // have taken the only free request.
+  // Lets earlier requests expire. If the target counts both keys together, the first key may have the only free one.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

@@ -17,7 +17,7 @@ export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolea
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** Returns the time of a stream's first event, or infinity. A server may send the headers and wait for a slot. */
+/** Returns the time of a stream's first event, or infinity. A server may send the headers while waiting for a slot. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
@@ -170,8 +170,7 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Extra streams that the target admitted although all slots were taken. If it admits every extra stream, streams
-      // hold no slots, which LIM-18 judges.
+      // Extra streams that the target admitted although all slots were taken.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );
@@ -212,7 +211,7 @@ export const slotChecks: readonly Check[] = [
 const endsIn = ({ answer }: Exchange, name: string): boolean =>
   answer.kind === "answered" && answer.events.at(-1)?.name === name;
 
-/** Judges LIM-17 by a request that was sent when the target must have released the slots of earlier requests. */
+/** Judges LIM-17 by a request sent when the target must have released the slots of earlier requests. */
 export function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);

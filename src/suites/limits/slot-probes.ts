@@ -35,17 +35,11 @@ export interface SlotsHeld {
   /** The slow invokes that hold the slots, one for each slot of the key. */
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
-  /**
-   * Invokes with another key of the tier: `during` was sent while the slow invokes ran, and `after` when all had ended.
-   * `null` if the tier has only one key.
-   */
+  /** Invokes with another key, sent while the slow invokes ran and after their end. `null` if the tier has one key. */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
   /** Health response of another agent, requested while the slow invokes ran. */
   readonly health: Exchange;
-  /**
-   * A batch that was submitted while the slow invokes ran (`during`). If it got a 5xx, `after` is the same batch,
-   * submitted after the invokes. `null` if the target file names no path for batches.
-   */
+  /** A batch submitted while the slow invokes ran, and again after a 5xx. `null` if no batch path is known. */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
   /** Maximum time by the target's clock from the end of the first slow invoke to the end of the extra request. */
   readonly extraEndedAfterMs: number;
@@ -72,8 +66,7 @@ export const slotsHeld = tierProbe(
     const { client, given, tested, time, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
-    // Requests to other endpoints need a test clock. In real time, they might take longer than the agents hold the
-    // slots.
+    // Other endpoints need a test clock. In real time, the agents may end before all requests are sent.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const { held, extra, during, health, submitted } = await holdAllSlots(
       (tripMs) => holdWithSlowInvokes(context, elsewhere, tripMs),
@@ -100,10 +93,7 @@ export const slotsHeld = tierProbe(
   },
 );
 
-/**
- * Holds all slots of a key with slow invokes. Meanwhile sends another slow invoke, an invoke with another key of the
- * tier, a batch and a health request. Also sends as many of the requests in `elsewhere` as the minute has room for.
- */
+/** Holds all slots of a key with slow invokes, and sends other requests meanwhile. */
 async function holdWithSlowInvokes(
   context: SlotContext,
   elsewhere: (() => PendingExchange)[],
@@ -154,10 +144,7 @@ function submitBatch({ client, given, tested, target }: SlotContext): PendingExc
   return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
 }
 
-/**
- * Sends the remaining requests of `elsewhere` while slow invokes hold all slots of a key. Waits for a new minute first,
- * because the minute's limit has no room for all requests at once.
- */
+/** Sends the remaining requests of `elsewhere` in further minutes, while slow invokes hold all slots of a key. */
 async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
   const {
     client,
@@ -175,7 +162,7 @@ async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => Pen
   }
 }
 
-/** Failing requests in a row, more than the key has slots. A server that keeps their slots refuses the last ones. */
+/** More failing requests in a row than the key has slots. A server that keeps their slots refuses the last ones. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
@@ -187,9 +174,6 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
-/**
- * Whether the target accepts invalid input. If so, further such requests would run agents and show nothing about slots.
- */
 const acceptsInvalidInput = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 
 export const failuresBeyondSlots = tierProbe(

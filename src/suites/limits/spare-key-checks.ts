@@ -16,10 +16,7 @@ import { continuesAfter, judgeReleased } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
-/**
- * A key that reached a limit, and all its requests. The target sent the key a 429, or admitted more of its requests in
- * a minute than the tier publishes.
- */
+/** A key with a 429, or with more admitted requests in a minute than its tier publishes. */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
@@ -55,21 +52,14 @@ export const usedUpKeys = probe(
   },
 );
 
-/**
- * Whether `Remaining` fell by exactly one between two responses. `null` if the responses describe different windows.
- */
 const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
   const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
   return fall === null ? null : fall.fell === 1;
 };
 
 /**
- * Returns the ids of GET requests that the limiter certainly counted. `Remaining` must fall by one from the previous
- * request to the GET, and by one from the GET to the next. One fall proves nothing, because a response may report
- * `Remaining` before its own request is counted. Adds all list requests if one of them certainly counted and none seems
- * free.
- *
- * @param samples all requests of the run with one key
+ * Returns the ids of GET requests that the limiter certainly counted: `Remaining` fell by one before and after. One
+ * fall proves nothing, because a response may report `Remaining` before its own request is counted.
  */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
@@ -108,11 +98,7 @@ interface Shortfall {
   readonly others: number;
 }
 
-/**
- * Finds a refusal for the minute's limit right after a response that reported at least two requests left. No legal
- * limiter refuses then, so the target must have counted something else. Returns `null` if there is no such refusal, or
- * if the tier's burst limit may explain it.
- */
+/** Finds a refusal for the minute's limit right after a response that reported at least two requests left. */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
   if (limits.burst === null || limits.burst < limits.perMinute) return null;
@@ -121,8 +107,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Number of other requests that may have used up what the response reported as left: requests sent in between, or
-    // in flight at the time.
+    // Number of other requests that may have used up what the response reported as left.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -131,22 +116,15 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/**
- * Minimum `Remaining` before the refusal that proves a breach. Some servers update `Remaining` late, so a smaller value
- * may be off by one.
- */
+/** Minimum `Remaining` before the refusal. A smaller value may be off by one, because some servers update it late. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether admitted requests with other keys explain the refusal. Then the target counts several keys together. */
+/** Whether the target seems to count several keys together, because requests with other keys explain the refusal. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
-/**
- * Returns a breach if requests with another key of the tier (the partner) lowered `Remaining` of the spare key, else
- * `null`.
- */
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
   if (use === null || ![use.before, ...use.partner, use.after].every(isSuccess)) return null;
   const fall = fallBetween(sampleOf(use.before), sampleOf(use.after));

@@ -13,10 +13,7 @@ import { awaitBriefly } from "./hold-slots.ts";
 import { spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/**
- * A stream and an invalid invoke, sent one after the other on the last free slot. After each of them, a valid invoke
- * shows whether the slot was released.
- */
+/** A stream and then an invalid invoke on the last free slot, each followed by a valid invoke. */
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
@@ -25,10 +22,7 @@ interface EndedOnLastSlot {
   readonly afterInput: Exchange | null;
 }
 
-/**
- * Result of holding all slots of the spare key with streams. The kind `left` means that the client then closed the
- * streams. Every other kind says why no slots were held.
- */
+/** Result of holding all slots of the spare key with streams, which the client then closed (`left`). */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
   | { readonly kind: "no agent" }
@@ -42,15 +36,9 @@ export type SpareSlots =
       readonly isAnsweredMeanwhile: boolean;
       /** Invokes after all streams were closed. The probe stopped at the first invoke that the target admitted. */
       readonly after: readonly Exchange[];
-      /**
-       * Slow streams that were opened on all slots except one, after the first streams were closed. Empty if the target
-       * admitted no invoke of `after`.
-       */
+      /** Slow streams on all slots except one, after the first streams. Empty if no invoke of `after` was admitted. */
       readonly reopened: readonly Exchange[];
-      /**
-       * Requests sent one after another on the one free slot. `null` if the streams of `reopened` did not hold all
-       * other slots.
-       */
+      /** Requests on the one free slot. `null` if the streams of `reopened` did not hold all other slots. */
       readonly ended: EndedOnLastSlot | null;
     };
 
@@ -64,12 +52,9 @@ const slowBody = {
 const sampleSize = 5;
 /** Maximum real time to wait for the first events of a stream. */
 const sampleMs = 4000;
-/** Minimum share of the requested delay in a slow stream: every gap between its events must be at least this long. */
+/** Minimum gap between the events of a slow stream, as a share of the requested delay. */
 const minObservedDelayShare = 0.6;
-/**
- * Pause before each invoke that follows the closing of the streams, in ms. A server may notice closed connections some
- * seconds later.
- */
+/** Pauses, in ms, before each invoke after the streams. A server may notice closed connections seconds later. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
 /** Pause, in ms, before each try of an invoke after a request that ended normally (without a disconnect). */
 const laterPausesMs = [0, 1500] as const;
@@ -82,10 +67,7 @@ const slotRequests = (target: Target): number => {
   return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/**
- * Whether this probe tests the slots in place of the probe `streamsHeld`. That probe runs if the key has enough
- * requests, or if the target file names an agent that streams slowly.
- */
+/** Whether this probe tests the slots because the probe `streamsHeld` cannot run. */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&
@@ -141,10 +123,7 @@ export const spareSlotsLeft = probe(
 
 type Waiting = Pick<RunClock, "sleep" | "now">;
 
-/**
- * Opens slow streams on all slots except one. If the target refuses a stream, tries again after a pause, because it may
- * still hold the slot of a closed stream.
- */
+/** Opens slow streams on all slots except one. Retries refused ones, because closed streams may still hold slots. */
 async function holdAllButOne(client: Client, agent: string, concurrent: number, time: Waiting) {
   const held: { readonly stream: PendingExchange; readonly isOpen: boolean }[] = [];
   for (const pauseMs of lastSlotPausesMs) {
@@ -170,8 +149,7 @@ async function endOnLastSlot(
   const invoke = (): Promise<Exchange> => client.invoke(answering, helloBody, unpaced);
   const next = async (): Promise<Exchange | null> =>
     (await sendUntilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // A stream that the harness has closed may still hold the last slot, so a refused request is sent again after a
-  // pause.
+  // A closed stream may still hold the last slot.
   const streams = await sendUntilAdmitted(() => client.stream(agent, helloBody, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
@@ -216,10 +194,6 @@ function close(stream: PendingExchange): Promise<Exchange> {
 const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
-/**
- * Pauses and sends a request, until one is admitted or all pauses are used. A server may notice only after some time
- * that earlier streams have ended.
- */
 async function sendUntilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],

@@ -15,20 +15,14 @@ import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /**
-   * Another key of the same tier, neither main nor spare. Its requests must not lower the spare key's `Remaining`.
-   * `null` if the target file has none.
-   */
+  /** Another key of the tier, whose requests must not lower the spare key's `Remaining`. `null` if there is none. */
   readonly partner: TargetKey | null;
 }
 
 /** Maximum limit per minute of a spare key. Using up a larger limit would take too many requests. */
 const maxPerMinute = 20;
 
-/**
- * Returns a spare key from the tier with the smallest limit per minute. `null` if no such key exists. Also `null` with
- * a test clock, because probes then test the limits of every tier.
- */
+/** Returns a spare key of the tier with the smallest limit per minute. `null` with a test clock. */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
   if (target.clock !== null || main === null) return null;
@@ -41,19 +35,12 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/**
- * Returns the keys that the probes of the spare key use: the spare key, and another key of its tier if there is one.
- * Empty if there is no spare key.
- */
+/** Returns the spare key and another key of its tier, as far as the target has them. */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
 }
 
-/**
- * Number of requests with the other key of the tier. On a target that counts both keys together, they also lower the
- * spare key's `Remaining`.
- */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
@@ -65,19 +52,13 @@ export interface PartnerUse {
   readonly after: Exchange;
 }
 
-/**
- * Result of using up the minute's limit of a spare key. Checks read the key's other requests from the record of the
- * whole run.
- */
+/** Result of using up the minute's limit of a spare key. */
 export interface SpareMinute {
   readonly isSpare: boolean;
   readonly between?: PartnerUse | null;
 }
 
-/**
- * Sends requests with another key of the tier between two requests of the spare key. Then uses up the spare key's limit
- * per minute.
- */
+/** Invokes with another key of the tier between two requests of the spare key, then uses up the spare key's minute. */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -105,11 +86,7 @@ export const spareMinuteExhausted = probe(
   },
 );
 
-/**
- * Uses the partner key, another key of the tier, between two requests of the spare key. If the target counts both keys
- * together, `Remaining` shows it, even if the target never refuses too early. Does not wait, because other probes need
- * the run's waiting time.
- */
+/** Invokes with another key of the tier between two requests of the spare key. Never waits for the limit. */
 async function usePartnerBetween(
   { client, agent, time }: KeySender,
   { recorder }: Pick<ProbeContext, "recorder">,
@@ -127,9 +104,8 @@ async function usePartnerBetween(
 }
 
 /**
- * Uses up the spare key's limit per minute. If the target admitted more or fewer requests than the tier publishes,
- * sends a second burst at another offset in the minute. The first burst may have crossed the boundary of two fixed
- * windows.
+ * Uses up the spare key's limit per minute. After an unexpected number of admitted requests, sends a second burst: the
+ * first may have crossed the boundary of two fixed windows.
  */
 async function exhaustSpareKey(
   sender: KeySender,
@@ -148,11 +124,9 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // After an early refusal, waits until the run is a minute old. Requests from before the run then no longer count, so
-  // they cannot explain a second refusal.
+  // Once the run is a minute old, requests from before the run cannot explain a second refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });
-  // If the target admits this request, neither the key's hour nor the month's tokens caused the earlier refusals.
   if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }

@@ -24,7 +24,7 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** Failing streams in a row, more than the key has slots. A server that keeps their slots refuses the last ones. */
+/** More failing streams in a row than the key has slots. A server that keeps their slots refuses the last ones. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   /** The failing streams in the order of sending. The probe stops after a 429. */
@@ -56,9 +56,9 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Invokes that were sent while the streams held all slots: one after the streams' first events, and one later. */
+  /** Invokes while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
-  /** Extra streams, opened one by one while the first streams ran. Empty unless the first of `extras` was admitted. */
+  /** Extra streams, opened one by one while the first streams ran, if the target admitted the first extra invoke. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -86,10 +86,7 @@ export const streamsHeld = tierProbe(
   },
 );
 
-/**
- * Holds all slots of a key with streams, and sends extra invokes while the streams run.
- * @param tripMs real pause after each advance of the test clock, for responses in transit
- */
+/** Holds all slots of a key with streams, and sends extra invokes while the streams run. */
 async function holdStreams(
   {
     client,
@@ -130,10 +127,7 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/**
- * Maximum number of streams to open beyond the key's slots. A refusal among them means that the key has too many slots.
- * No refusal means that streams hold no slots.
- */
+/** Maximum number of streams beyond the key's slots. If none is refused, streams hold no slots. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -147,10 +141,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-/**
- * Whether an earlier stream of the agent with {@link briefParameters} ran for at least `minBriefMs` in real time. Such
- * a stream holds its slot long enough for this probe.
- */
+/** Whether an earlier stream with {@link briefParameters} ran long enough to hold a slot for this probe. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder

@@ -10,9 +10,9 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Watches how far each request of a probe lowers `Remaining`, and repeats requests that seem to cost too much. */
+/** Watches how far each request lowers `Remaining`, and repeats requests that seem to cost too much. */
 interface CostWatcher {
-  /** Notes a request of a key and compares it with the key's previous request. `again` sends the request again. */
+  /** Compares a request with the key's previous request. `again` sends the request again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
   /** Repeats the requests that seemed to cost too much, because another client may cause a single high cost. */
   readonly repeatSuspects: () => Promise<void>;
@@ -28,7 +28,7 @@ const maxSuspects = 4;
 /** Number of times to repeat a request that seems to cost too much. */
 const repeatCount = 3;
 
-/** Creates a watcher, which compares each request with the key's previous one. Does nothing without a test clock. */
+/** Creates a watcher of request costs, which does nothing without a test clock. */
 export function createCostWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();
@@ -62,7 +62,6 @@ function costsTooMuch(before: Exchange, exchange: Exchange): boolean {
   return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
 }
 
-/** Sends a suspected request three times more. GET requests of cost 1 before and after it show what it costs. */
 async function repeatSuspect({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
   const { client, recorder, target, time, discovery } = context;
   const key = target.keys[exchange.key ?? ""];

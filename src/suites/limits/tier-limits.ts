@@ -12,16 +12,13 @@ const maxRepeatedAllowance = 200;
 /** Largest limits that a probe may use up with invokes only. Larger ones would run too many agents. */
 const maxInvoked = { minute: 50, hour: 100 } as const;
 
-/**
- * Whether to use up a limit twice, to measure the length of its window. Not if only invokes are known to count, because
- * that would run too many agents.
- */
+/** Whether to use up a limit twice, to measure its window. Not with invokes alone, which would run too many agents. */
 export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
   countedRead !== null && limit <= maxRepeatedAllowance;
 
 /**
- * Skips the probe if using up the limit would run too many agents. That is so if the limit is above `maxInvoked`, and
- * no GET request is known to count against it.
+ * Skips the probe if using up the limit would run too many agents.
+ *
  * @throws {SkipError} to skip the probe
  */
 export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
@@ -30,24 +27,16 @@ export function requireCountedRead({ countedRead, limits }: KeySender, name: Lim
     throw new SkipError(`no GET request is known to count (HDR-12), so the ${name} takes ${limit} agent executions`);
 }
 
-/**
- * Maximum number of requests and agent executions that a probe needs to use up a limit. On a server that follows the
- * document, the probe needs at least about half of this maximum.
- */
+/** Maximum number of requests and agent executions that a probe needs to use up a limit. */
 interface LimitCost {
   readonly requests: number;
   readonly executions: number;
 }
 
-/**
- * Number of requests that are sent to all endpoints and agents after a limit is used up, with a test clock and without.
- */
+/** Number of requests to all endpoints and agents after a limit is used up. */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
-/**
- * Number of times that a small limit per minute is used up with a test clock: in two bursts, and in the windows after
- * them.
- */
+/** Number of times that a small limit per minute is used up with a test clock. */
 const burstsOfSmallMinute = 4;
 
 /** Returns how many requests and agent executions it takes to use up a tier's limit per minute. */
@@ -59,9 +48,7 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
     : { requests: inBurst + requestsBeyond.testClock, executions: 8 };
 }
 
-/**
- * Number of requests that a probe with a test clock needs to use up the hour's limit, as a multiple of that limit.
- */
+/** Requests that use up the hour's limit with a test clock, as a multiple of that limit. */
 const hourFactor = {
   // A small limit is used up twice.
   small: 2.2,
@@ -88,9 +75,7 @@ interface LimitResult {
   readonly isOver: boolean;
   /** Whether the target refused a request before the tier's limit was reached. */
   readonly isShort: boolean;
-  /**
-   * Whether the target admitted more requests in one burst than the limit per minute. A burst allowance permits this.
-   */
+  /** Whether the target admitted more requests in one burst than the limit per minute, which is legal. */
   readonly admitsBurst: boolean;
 }
 
@@ -108,17 +93,11 @@ export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   /** Whether a property, such as `isOver`, is true in the result of some smaller tier so far. */
   readonly some: (result: keyof LimitResult) => boolean;
-  /**
-   * Waits until each smaller tier has a result, and advances the test clock meanwhile. Does nothing without a test
-   * clock.
-   */
+  /** Waits until each smaller tier has a result, and advances the test clock meanwhile. */
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
-/**
- * Registers the tier under test among the tiers of the run. If a smaller tier has proved a breach, a larger tier stops
- * a few requests beyond its limit: thousands more would prove the same.
- */
+/** Registers the tier under test. Once a smaller tier has proved a breach, larger tiers send far fewer requests. */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
   progressOfRun.set(recorder, progress);
@@ -139,10 +118,7 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
 
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
-/**
- * Runs a probe that uses up a limit of the tier under test. If the probe reports no result, records one without a
- * breach.
- */
+/** Runs a probe that uses up a limit of the tier under test, and reports the result to larger tiers. */
 export async function runAmongTiers<T>(
   { recorder, tested: { limits } }: TierProbeContext,
   name: LimitName,
@@ -156,5 +132,5 @@ export async function runAmongTiers<T>(
   }
 }
 
-/** Number of requests that a probe sends beyond its tier's limit before it waits for the results of smaller tiers. */
+/** Number of requests beyond its tier's limit before a probe waits for the results of smaller tiers. */
 export const maxBeyondLimit = 5;

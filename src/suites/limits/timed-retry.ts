@@ -8,7 +8,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
-/** A request some time after a refusal, with the minimum and maximum of that time in seconds of the target's clock. */
+/** A request after a refusal, with the bounds of the time between them in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
   /** `retry_after` of the refusal. */
@@ -19,10 +19,7 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/**
- * Time after which no limiter counts a request any more, in ms. Two hours, because some limiters add a share of the
- * previous hour.
- */
+/** Time, in ms, after which no limiter counts a request, even if it adds a share of the previous hour. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({
@@ -33,12 +30,11 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
   countedRead: burstReadOf(context),
 });
 
-/** Statuses that a request to a missing endpoint may get. Some servers check the key or the limit before the path. */
+/** Statuses of a missing endpoint. Some servers check the key or the limit before the path. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /**
- * Skips a probe if the target seems to lack an endpoint, judging by the run's earlier requests. Without the endpoint,
- * the probe would show nothing about limits.
+ * Skips a probe if the run's earlier requests show no sign of an endpoint.
  *
  * @throws {SkipError} if some request got 404 or 405, and all others got one of `missingStatuses`
  */
@@ -56,19 +52,13 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-/**
- * Whether earlier requests still count towards the limits of a key when a probe begins. `beganFresh`: none of them
- * counts. `idleSinceMs`: time of the run at which the probe had let them expire; `null` if it did not wait.
- */
+/** Whether the key's limits are unused when a probe begins, and since when (`null` if the probe did not wait). */
 export interface StartState {
   readonly beganFresh: boolean;
   readonly idleSinceMs: number | null;
 }
 
-/**
- * Advances the test clock until no earlier request counts towards the key's limits. Does nothing without a test clock,
- * or for an unused key that the target file marks as `fresh`.
- */
+/** Advances the test clock, if any, until no earlier request counts towards the key's limits. */
 export async function expireEarlierUse(context: LimitsProbeContext): Promise<StartState> {
   requireEndpoint("invoke", context);
   const {
@@ -85,10 +75,7 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Sta
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/**
- * Sends a request well before the end of `retry_after`. Returns `null` if `retry_after` is shorter than 4 seconds, or
- * too long for the run to wait.
- */
+/** Sends a request well before the end of `retry_after`. `null` if that is under 4 seconds or too long to wait. */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;
@@ -97,11 +84,7 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
   return timedRetry(await invokeUnpaced(sender), refusal, seconds);
 }
 
-/**
- * Sends a request half a second after the end of `retry_after`. Returns `null` without a `retry_after`, or if the run
- * may not wait that long.
- * @param minWaitMs minimum time to wait
- */
+/** Sends a request half a second after `retry_after`. `null` without one, or if the run may not wait that long. */
 export async function retryWhenDue(
   sender: KeySender,
   refusal: Exchange | undefined,
@@ -112,8 +95,7 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If only the test clock advanced, a slow server may not have released its slot in real time. A 429 is therefore
-  // retried.
+  // If only the test clock advanced, a slow server may not have released its slot in real time.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;
@@ -124,8 +106,8 @@ export async function retryWhenDue(
 }
 
 /**
- * Returns `waitMs`, or a longer wait if `waitMs` would end just before a reset of the limit per minute. Headers are
- * rounded to seconds, so `Remaining` proves nothing right before a reset. A refusal shows when the limit is reset.
+ * Returns `waitMs`, or a longer wait that does not end just before a reset of the limit per minute. Headers are rounded
+ * to seconds, so `Remaining` proves nothing right before a reset.
  */
 export function pastNearReset(
   waitMs: number,
@@ -141,7 +123,7 @@ export function pastNearReset(
   return leftMs <= maxBurstMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** Maximum duration of a burst of requests. A burst does not begin if less time than this is left until the reset. */
+/** Maximum duration of a burst, which must fit in the time until the reset. */
 const maxBurstMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>

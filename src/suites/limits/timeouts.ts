@@ -30,20 +30,17 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/**
- * An invoke (`after`) that shows whether a key's concurrency slots are free again. Earlier executions held all slots,
- * and have ended.
- */
+/** An invoke after executions that held all slots have ended. It shows whether the slots are free again. */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
   /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */
   readonly later: Exchange | null;
 }
 
-/** Maximum time, by the target's clock, in which a target must release the concurrency slots of ended executions. */
+/** Maximum time, by the target's clock, to release the concurrency slots of ended executions. */
 const slotReleaseMs = 5000;
 
-/** Invokes an agent. If the response is a 429, invokes it again once the target must have released the slots. */
+/** Invokes an agent. After a 429, invokes it again once the target must have released the slots. */
 export async function invokeAfterEnds(
   own: Client,
   agent: Parameters<Client["invoke"]>[0],
@@ -116,10 +113,7 @@ export const timedOutInvokesCheck = check(
   { as: "invokes that time out", since: "1.2" },
 );
 
-/**
- * An invoke of an agent that takes longer than the default timeout. Its duration in milliseconds has two bounds. They
- * differ if the test clock advanced, or if it is unknown whether agents use that clock.
- */
+/** An invoke of an agent that takes longer than the default timeout, with bounds of its duration. */
 interface OverdueInvoke {
   readonly exchange: Exchange;
   readonly minMs: number;
@@ -129,16 +123,14 @@ interface OverdueInvoke {
 const defaultTimeoutSeconds = 30;
 /** Minimum duration that counts as a timeout of 30 seconds. The tolerance is 10 %, as for retries. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
-/**
- * Minimum duration that proves a timeout longer than the default. A cold start or a queue may explain a shorter delay.
- */
+/** Minimum duration that proves a longer timeout. A cold start or a queue may explain less. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
 /** Maximum execution time that a response may report if the default timeout ended the execution. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 const responseTimeoutMs = maxDefaultMs + 5000;
 const clockStepMs = 5000;
-/** Real pause between two advances of the test clock. On a busy machine, a response needs this long to arrive. */
+/** Real pause between two advances of the test clock, so that responses can arrive. */
 const clockRestMs = 50;
 
 const requestCount = (target: Target): number => Number(roleAssignmentOf(target, "timingOutByDefault") !== null);
@@ -182,7 +174,7 @@ const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const namesTimeout = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
 
-/** Whether a gateway before the target may have ended the request: the response has no error code of the document. */
+/** Whether a gateway may have ended the request, because the response has no error code of the document. */
 const mayBeGateway = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 502, 503, 504) && codeOf(exchange) === null;
 
@@ -194,9 +186,7 @@ function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
     : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
 }
 
-/**
- * Judges LIM-27: the default timeout is 30 seconds. A cold start, a queue or a gateway may explain another duration.
- */
+/** Judges LIM-27: the default timeout is 30 seconds, unless a queue or a gateway may explain another duration. */
 export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
   if (overdue === null)
     return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");

@@ -11,10 +11,7 @@ import { countedReadIn } from "./key-history.ts";
 /** Minimum number of requests in a row. With fewer, a limiter may have given back as many as were counted. */
 const minInRow = 4;
 
-/**
- * Returns the rows of requests of a key that all count: each was admitted in the same window as the one before, and
- * nothing but health requests lies between.
- */
+/** Returns rows of admitted requests of one key and window that all count, with only health requests between. */
 function countedRows({ samples }: KeySamples, { keylessMs, ...history }: AllSamples): Sample[][] {
   const countedRead = countedReadIn(history);
   const rows: Sample[][] = [[]];
@@ -45,9 +42,8 @@ function cannotBeGivenBack(row: readonly Sample[], { samples, limits, unjudged =
 }
 
 /**
- * Judges that the target counts the requests of every key (HDR-12). A key is not counted if all its responses report
- * the whole limit. Another key of that limit must show that `Remaining` falls with the first request: while a burst is in use, it may
- * stay at the limit.
+ * Judges that the target counts the requests of every key (HDR-12). A key is not counted if `Remaining` always stays at
+ * the limit, although it falls for another key of that limit.
  */
 export function judgeEveryKeyCounted(all: AllSamples): Finding<never> {
   const rows = all.keys.map((key) => ({ key, rows: countedRows(key, all) }));
@@ -66,7 +62,7 @@ export function judgeEveryKeyCounted(all: AllSamples): Finding<never> {
   return holds();
 }
 
-/** Returns the limit of a response that reports one request less, so that the first request of a window counts. */
+/** Returns the limit of a window's first response if its `Remaining` is one less. Otherwise returns nothing. */
 const countedLimit = (first: Sample | undefined): number[] =>
   first?.limit !== undefined && first.limit !== null && first.remaining === first.limit - 1 ? [first.limit] : [];
 

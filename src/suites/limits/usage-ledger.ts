@@ -21,15 +21,9 @@ interface UsageInterval extends ReadInterval {
   readonly grown: number;
 }
 
-/**
- * Minimum number of intervals in which usage grows as far as `Remaining` falls. With fewer, the target may simply
- * update usage late.
- */
+/** Minimum number of intervals in which usage grows as `Remaining` falls. Some targets update usage late. */
 const minAgreeing = 2;
-/**
- * Minimum number of requests by which usage must grow, or lag behind, in an interval. A single request may be counted
- * late.
- */
+/** Minimum number of requests by which usage must grow or lag in an interval. One may be counted late. */
 const minRequests = 2;
 
 /** Judges USE-7: between two reads of usage, `requests.used` grows as far as `Remaining` falls. */
@@ -109,10 +103,7 @@ function intervalsOf(
 const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
-/**
- * Returns how far `requests.used` grew between two reads. `null` if a read lacks `requests.used`, or if a new period
- * began.
- */
+/** Returns how far `requests.used` grew. `null` if the number is absent, or if a new period began. */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));
   if (from === null || to === null || from === undefined || to === undefined) return null;

@@ -37,7 +37,7 @@ const requestedPage = memoizeByObject(
   },
 );
 
-/** Whether the document leaves the response open: the page lies past the end, or `page` or `limit` is below 1. */
+/** Whether the document leaves a response open: the page is past the end, or `page` or `limit` is below 1. */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
@@ -51,10 +51,7 @@ function isPastTheEnd(exchange: Exchange): boolean {
   return page !== null && page > 1 && limit !== null && limit >= 1;
 }
 
-/**
- * Judges the fields of `pagination` on a page past the end. A field may be absent there, but a present field must be a
- * whole number.
- */
+/** Judges `pagination` on a page past the end, where fields may be absent. */
 function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined {
   if (!isObject(pagination)) return undefined;
   const present = paginationFields.filter((name) => name in pagination);
@@ -65,10 +62,7 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
-/**
- * Returns every successful list response. Sets `isOpen` if the document does not define its content, such as on a page
- * past the end of the list.
- */
+/** Returns all list responses. `isOpen` is set if the document does not define the content. */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
@@ -112,8 +106,7 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether a request may omit `page` and `limit`. The target may reject such a request,
-    // but a success must have status 200.
+    // The document does not say whether a request may omit `page` and `limit`. A success must still have status 200.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),
@@ -176,7 +169,7 @@ export const listing = suite("List agents", [
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
-    // If the target has only one page, the second one lies past the end, where the document defines no response.
+    // With a single page, the second lies past the end, where the document defines no response.
     if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)

@@ -78,9 +78,7 @@ export interface Page {
   readonly pagination: Pagination;
 }
 
-/**
- * Parses a page of the list. `null` if the response is no success, has no list of agents, or has no valid `pagination`.
- */
+/** Parses a page of the list. `null` unless it has agents and a valid `pagination`. */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

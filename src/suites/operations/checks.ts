@@ -45,7 +45,7 @@ import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { unusualInvoke } from "../stream/unusual-probes.ts";
 
-/** Whether a response is an operation handle: it has an operation id or a `check_url`, or it says `pending` or 202. */
+/** Whether a response is an operation handle, by its fields or its status 202. */
 function isHandle(exchange: Exchange): boolean {
   const { operationId, status, checkUrl } = handleOf(exchange);
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
@@ -68,10 +68,7 @@ function missingHandle(evidence: BatchSubmitted): Unproven | null {
 
 type HandleClause = "OPS-1" | "OPS-2" | "OPS-3";
 
-/**
- * The rules of operation handles, by clause. A rule returns `undefined` if the handle has no id to compare `check_url`
- * with.
- */
+/** The rules of operation handles, by clause. A rule returns `undefined` if it cannot judge the handle. */
 const handleRules: Readonly<
   Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
 > = {
@@ -152,7 +149,7 @@ function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
   );
 }
 
-/** Judges that the usage of the month's tokens grows by as many tokens as the deliveries of the batch report. */
+/** Judges that usage of the month's tokens grows by the tokens of the batch's deliveries. */
 function judgeTokens(batch: LongBatch | null): Finding<never> {
   if (batch === null) return fewRequests;
   const { before, after, completed, submitted } = batch;

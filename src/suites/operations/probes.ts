@@ -18,7 +18,7 @@ import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { unusualEntry } from "../stream/unusual-probes.ts";
 
-/** The fields of an operation handle, at the top level or in the envelope. A field is `undefined` if it is absent. */
+/** The fields of an operation handle. A field is `undefined` if it is absent. */
 export interface OperationHandle {
   readonly operationId: unknown;
   readonly status: unknown;
@@ -26,13 +26,10 @@ export interface OperationHandle {
 }
 
 export interface BatchSubmitted {
-  /** Path for batches in the target file, with the placeholder `{agent_id}`. `null` if the target file names none. */
+  /** Path for batches, with the placeholder `{agent_id}`. `null` if the target file has none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
-  /**
-   * Response to the request that starts a single operation. `null` if the target file names no path for it. Absent in
-   * evidence of earlier versions.
-   */
+  /** Response to the start of a single operation. `null` if the target file has no path for it. */
   readonly started?: Exchange | null;
   /** GET requests for the started operation, in order. Empty if no operation was started. */
   readonly polls: readonly Exchange[];
@@ -41,7 +38,9 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Time by the target's clock before each GET of an operation: with a test clock (`advanced`) and without (`real`). */
+/**
+ * Waits before each GET of an operation, by the target's clock: with a test clock (`advanced`) and without (`real`).
+ */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -63,8 +62,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Starts a second operation, so that checks can judge its response. The calls of `pollToEnd` below take long enough
-    // for both operations to end. Otherwise a later probe would count their tokens.
+    // Another operation whose response checks can judge. Both end during `pollToEnd`, before other probes count tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -108,7 +106,7 @@ export function startedId(exchange: Exchange | null): string | null {
 export const fillAgentId = (path: string, agent: string): string =>
   path.replaceAll("{agent_id}", encodedSegment(agent));
 
-/** Reads an operation until it is no longer pending, with the pauses of `pollWaitsMs`. Returns the exchanges. */
+/** Reads an operation until it is no longer pending, or the waits of `pollWaitsMs` are used up. */
 export async function pollToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
@@ -164,10 +162,7 @@ export interface LongBatch {
   readonly submitted: Exchange;
   readonly after: Exchange;
   readonly completed: readonly Delivery[];
-  /**
-   * Response to the batch with an unusual first entry. If the target rejected it, `submitted` is the response to the
-   * batch without that entry. Otherwise both are the same response.
-   */
+  /** Response to the batch with an unusual first entry. Differs from `submitted` only if the target rejected it. */
   readonly unusual?: Exchange;
 }
 
@@ -183,8 +178,7 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, avoids the agent whose earlier deliveries may still be retried. The retries would mix with
-    // the batch's events.
+    // Without a test clock, uses another agent than the one whose earlier deliveries may still be retried.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));
@@ -206,10 +200,6 @@ export function queryOfDelivery(delivery: Delivery): string {
   return typeof query === "string" ? query : "";
 }
 
-/**
- * Waits for `agent.completed` of each query in a batch of {@link batchLength} queries. Returns one delivery for each
- * execution.
- */
 async function awaitCompleted(mark: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();

@@ -28,10 +28,7 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
-/**
- * Judges that each delivery got a reply of the right kind. `unproven` if the receiver could not be reached for one of
- * them.
- */
+/** Judges that each delivery got the right reply. `unproven` if the receiver was once unreachable. */
 function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);

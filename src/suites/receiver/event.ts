@@ -41,10 +41,7 @@ export function createEvent(
 
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
-/**
- * Returns the `data` of an execution event. Event types without documented fields get the fields that the other types
- * share.
- */
+/** Returns the `data` of an execution event: the fields that all types share, and those of the type. */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
   if (type === "agent.completed") return { ...common, result: { answer: text }, execution_time: 1.5, tokens_used: 17 };
@@ -52,7 +49,7 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
   return { ...common, error: { code: "EXECUTION_ERROR", message: text, details: "the model did not answer" } };
 }
 
-/** Returns `agent.completed` if the sender's webhook selects it, else the first event type that the webhook selects. */
+/** Returns `agent.completed`, or the webhook's first event type if the webhook does not select it. */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];
 

@@ -38,10 +38,7 @@ async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number
   return sent;
 }
 
-/**
- * The positive control: a plain, correctly signed delivery for each secret. If the receiver refuses it, later
- * deliveries prove nothing.
- */
+/** The positive control: a plain, correctly signed delivery for each secret. If refused, later ones prove nothing. */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
   sendInSequence(sender.secrets, (secret, at) =>
     sendSigned(

@@ -56,7 +56,7 @@ const windows = {
   hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
 } as const satisfies Partial<Record<LimitName, unknown>>;
 
-/** Judges that the target admitted no more requests of a key within one window than the key's tier publishes. */
+/** Judges that the target admitted no more requests of a key in a window than the key's tier publishes. */
 function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
   if (keys.length === 0) return unproven("the tier of no key is known", need("tier"));
   for (const { key, history } of keys) {
@@ -102,10 +102,7 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
   "own requests only": "other clients, which the recording does not show, may have used the key as well",
 };
 
-/**
- * Maps the id of a check to what a recording must contain for it. No recording meets `own requests only`, because other
- * clients may also have used the key.
- */
+/** What a recording must contain for a check, by the id of the check. No recording meets `own requests only`. */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
   "HDR-12/readings": "own requests only",
@@ -129,15 +126,12 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
 
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
-/**
- * Returns the suites of a server that can judge a recording. Leaves out checks that need requests of their own, or a
- * fact that the recording lacks.
- */
+/** Returns the suites of a server, without the checks that cannot judge a recording with these contents. */
 export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Leaves out checks that repeat an earlier check on requests of later probes. A recording has no such requests.
+      // Checks with `widens` repeat an earlier check on requests of later probes, which a recording lacks.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -165,10 +159,7 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
   };
 }
 
-/**
- * Removes advice about settings from a finding, because a recording gets no further requests. Keeps the advice to state
- * a key's tier, which may help to judge.
- */
+/** Removes advice about settings from a finding, except the advice to state a key's tier. */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;
@@ -186,10 +177,7 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
   ];
 }
 
-/**
- * Whether a probe only reads exchanges of the run. False for a review probe with `needs`: it also reads deliveries,
- * which recordings lack.
- */
+/** Whether a probe only reads exchanges. A review probe with `needs` also reads deliveries, which recordings lack. */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (original: Check, reason: string): Check => ({
@@ -205,10 +193,7 @@ class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }
 
-/**
- * Calls a check's judge although some probes did not run. Returns `unproven` if the judge reads the evidence of such a
- * probe.
- */
+/** Calls a judge although some probes did not run. Returns `unproven` if the judge reads their evidence. */
 function judgeWithout(
   names: readonly string[],
   judge: (missing: object) => Finding | Observation,
@@ -236,9 +221,7 @@ const withoutSecret = (original: Check): Check =>
     ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
     : original;
 
-/**
- * The suites for a client whose requests passed a recording proxy. Such a client may send wrong requests on purpose.
- */
+/** The suites for a client whose requests passed a recording proxy. */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
   title,
   checks: checks.map(withoutSecret),

@@ -31,10 +31,7 @@ const streamsOf = (all: AllExchanges): Call[] =>
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/**
- * Checks that apply the same rule to invokes and to streams. The rules are about `max_tokens`, the sum of tokens, and
- * timeouts.
- */
+/** Checks that apply the same rule to invokes and to streams. */
 const sharedRules = [
   relation(
     "INV-15",
@@ -104,10 +101,7 @@ const sharedRules = [
   ),
 ];
 
-/**
- * Endpoints whose own fields do not include `status`. If such a response has the `status` `error`, that field belongs
- * to the envelope `{status, data}`.
- */
+/** Endpoints without a `status` of their own. A `status` in their response belongs to the envelope. */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 function errorPartOf(body: unknown): string | null {

@@ -22,10 +22,7 @@ const noPages = unproven(
   "a target with more than two agents, and a key with many requests",
 );
 
-/**
- * Returns the pages of one list. `unproven` if the list changed between the reads, or if two agents on a page cannot be
- * told apart.
- */
+/** Returns the pages of one list. `unproven` if they do not fit together, such as after a change of the list. */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;
@@ -134,10 +131,7 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/**
- * Pairs each response that states a limit per minute with the first such response of the run. Both responses are to
- * keys with the same limits.
- */
+/** Pairs each response that states a limit per minute with the first one to a key with the same limits. */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

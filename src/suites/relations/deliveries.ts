@@ -29,10 +29,6 @@ const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhook
 const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
-/**
- * Returns why no delivery could be compared with its response. If there are pairs, they lack the compared field, which
- * is optional.
- */
 const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
@@ -51,9 +47,7 @@ const checkReports = (
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
-/**
- * Compares a value in a delivery with the same value in the response. `undefined` unless both have the expected type.
- */
+/** Compares a value in a delivery and in the response. `undefined` unless both have the expected type. */
 function compare<T>(
   name: string,
   delivered: unknown,
@@ -72,10 +66,7 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/**
- * Compares the strings at the same paths in two results. Leaves out timestamps, because the same time can be written in
- * two ways.
- */
+/** Compares two results string by string. Leaves out timestamps, which can be written in two ways. */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
@@ -90,8 +81,7 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both `done` and `error` breaks SSE-5 (one end of a stream). It does not show how the execution
-    // ended.
+    // A stream with both `done` and `error` breaks SSE-5, and does not show how the execution ended.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
   // An error response does not prove a failure: a gateway may send it although the execution completes.
@@ -113,10 +103,7 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/**
- * Whether `agent.completed` reports the execution that timed out. It may instead report a second execution, because a
- * gateway may send a query again.
- */
+/** Whether `agent.completed` reports the execution that timed out, and not a repetition by a gateway. */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -126,7 +113,7 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
-/** Whether `agent.completed` was created first. The reverse is legal: the agent may finish after its timeout. */
+/** Whether `agent.completed` was created first. The reverse is legal: an agent may finish after its timeout. */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
     const created = getPath(deliveryJson(each), "created");
@@ -135,7 +122,7 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   return completedMs <= timeoutMs;
 }
 
-/** Judges that a timed-out execution is not reported as completed. A 504 proves no timeout: it may be a gateway's. */
+/** Judges that a timed-out execution is not reported as completed. A 504 may be a gateway's and proves nothing. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -184,8 +171,7 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // With a test clock, the server may measure the end only after a further advance. The delivery may then report up
-      // to `untilDeliveryMs`.
+      // With a test clock, the server may measure the end of the stream only after a further advance.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
@@ -218,15 +204,9 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/**
- * Bounds of the delivery's duration divided by the duration in `done`. Between them, the delivery's duration is in
- * milliseconds.
- */
+/** Bounds of the delivered duration divided by that in `done`. Between them, the delivered one is in milliseconds. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/**
- * Maximum difference from 1000 of the delivery's duration divided by the duration in `done`. Used if the stream may
- * really have taken as many seconds as the delivery reports.
- */
+/** Maximum difference of that quotient from 1000, if the stream may really have taken as long as delivered. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 
@@ -252,10 +232,7 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
   });
 }
 
-/**
- * Returns a mismatch if the delivered duration of a short stream is in milliseconds instead of seconds.
- * `HOOK-42/execution_time` cannot notice this, because it allows an extra second for rounding.
- */
+/** Returns a mismatch if the delivered duration of a short stream is in milliseconds instead of seconds. */
 function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
   const { first, second, tookMs, delivered, done, mayBeRounded } = times;
   const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;

@@ -25,13 +25,13 @@ const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchan
 
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
-/** Returns the deliveries of `agent.completed` and `agent.failed`, the only events whose data the document shows. */
+/** Returns the deliveries of `agent.completed` and `agent.failed`, whose data the document shows. */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.completed"),
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
-/** Pairs deliveries with the requests that they report, by a unique text in the query, else by the request id. */
+/** Pairs deliveries with the requests that they report, by a unique text in the query or by request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationIn(all);
@@ -64,10 +64,7 @@ function markerOf({ request }: Exchange): string | undefined {
   return typeof query === "string" ? query.match(uuidPattern)?.[0] : undefined;
 }
 
-/**
- * Returns the UUID of a known query that a delivery's `input` contains. `undefined` if the input contains several such
- * UUIDs, because some may be from earlier queries of the session.
- */
+/** Returns the UUID of the only known query in a delivery's `input`. `undefined` if there are several. */
 function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));
   const [first, ...others] = [...found].filter((each) => known.has(each));

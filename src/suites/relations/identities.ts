@@ -22,10 +22,7 @@ interface TwoCreations extends ComparedPair {
   readonly firstId: string;
 }
 
-/**
- * Pairs each creation with an earlier creation: one with the same id if possible, else the first. Leaves out earlier
- * creations with an equal body, because the target may return the same object for both.
- */
+/** Pairs each creation with an earlier one that has the same id if possible, but another body. */
 const creationPairs = (
   all: AllExchanges,
   endpoint: EndpointName,

@@ -40,10 +40,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/**
- * Invokes a slow agent that has a webhook. Runs late, so that the new webhook does not get events of other probes'
- * invokes.
- */
+/** Invokes a slow agent that has a webhook. Runs late, because the webhook also gets events of other probes. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -92,20 +89,14 @@ export const timedOutInStream = probe(
 );
 
 export interface InterleavedSession {
-  /**
-   * Words from earlier queries of the session. Leaves out the latest query, because even an agent without memory may
-   * repeat that query.
-   */
+  /** Words from earlier queries of the session. Even an agent without memory may repeat the latest query. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
   readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
-  /**
-   * A word of the first session, and the response to a question for it. The question comes before the other sessions
-   * begin, and shows whether the agent repeats earlier words at all.
-   */
+  /** A word of the first session, and the response to a question for it before the other sessions begin. */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterleavedSession;
   readonly third: InterleavedSession;

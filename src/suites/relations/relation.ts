@@ -8,10 +8,7 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface ComparedPair {
-  /**
-   * The message that `second` is compared with. `null` if the check compares two parts of `second`, or `second` with
-   * its own request.
-   */
+  /** The message that `second` is compared with. `null` if `second` is compared with itself or its request. */
   readonly first: Proof | null;
   readonly second: Proof;
 }
@@ -25,7 +22,7 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
   /** The two kinds of messages that are compared, in a few words for the coverage table of the report. */
   readonly between: string;
   readonly pairs: (evidence: E) => readonly T[];
-  /** Compares a pair. Returns the mismatch, `null` if the messages agree, or `undefined` if the pair proves nothing. */
+  /** Returns the mismatch of a pair, `null` if the messages agree, or `undefined` if the pair proves nothing. */
   readonly judge: (pair: T) => Mismatch | null | undefined;
   readonly otherwise: Finding<R> | ((evidence: E) => Finding<R>);
 }
@@ -33,10 +30,7 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
 /** The row of the coverage table that counts compared pairs. */
 const comparedPairs = "pairs compared";
 
-/**
- * Creates a check that compares two messages. Judges every pair of such messages in the run, whichever probe caused
- * them.
- */
+/** Creates a check that compares two messages, for every pair of such messages in the run. */
 export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,

@@ -5,7 +5,7 @@ import { fault, faults, overrideJson, overrideResult, type Override, withLast } 
 
 const fieldNames = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
 
-const isUnusual = (name: string): boolean => name === "" || name === "__proto__" || /[$.]/.test(name);
+const isUnusual = (name: string): boolean => name === "" || /[$.]/.test(name);
 
 /** Rejects bodies that `matches` selects, on invoke and stream. */
 const rejectBodies = (matches: (body: unknown) => boolean, cause: ErrorCause = "invalid-input"): Override =>
@@ -26,7 +26,7 @@ const withSeparator = (total: unknown): unknown =>
 export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "unusual-parameters-refused": fault(
     ["INV-12", "SSE-22"],
-    "Unknown keys inside `parameters` that are empty, `__proto__`, or have `$` or `.` are refused.",
+    "Unknown keys inside `parameters` that are empty, or have `$` or `.`, are refused.",
   ).by(rejectBodies((body) => fieldNames(getPath(body, "parameters")).some(isUnusual))),
   "unusual-context-refused": fault(["INV-16", "SSE-34"], "A `context` whose keys have `$` or `.` is refused.").by(
     rejectBodies((body) => fieldNames(getPath(body, "parameters", "context")).some(isUnusual)),

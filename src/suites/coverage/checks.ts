@@ -178,7 +178,8 @@ function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
 
 /** The endpoints on which a restricted key must succeed wherever it succeeds on one of them. */
 const openToRestrictedKeys: Readonly<Record<string, readonly string[]>> = {
-  "read-only": ["list", "usage", "health"],
+  // Usage is left out: it is about the account, and a vendor may show it to its owner alone.
+  "read-only": ["list", "health"],
   "one agent": ["invoke", "stream", "health"],
 };
 

@@ -20,7 +20,6 @@ const since = "1.2";
 const unusualKeys = {
   $where: "1",
   "a.b": 1e300,
-  ["__proto__"]: true,
   "": null,
   "ключ 🙂": "Grüße",
   query: "Other.",

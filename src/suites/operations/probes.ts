@@ -38,9 +38,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/**
- * Waits before each GET of an operation, by the target's clock: with a test clock (`advanced`) and without (`real`).
- */
+/** Waits before each GET of an operation, by the target's clock, with a test clock (`advanced`) and without. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;

@@ -102,7 +102,7 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
   "own requests only": "other clients, which the recording does not show, may have used the key as well",
 };
 
-/** What a recording must contain for a check, by the id of the check. No recording meets `own requests only`. */
+/** Contents of a recording that a check needs, by the check's id. No recording meets `own requests only`. */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
   "HDR-12/readings": "own requests only",

@@ -67,16 +67,10 @@ const isDeclaredAsJson = ({ request }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Accept").some((value) => value.includes("text/event-stream"));
 
-/**
- * Place of an endpoint's fields in a response body. `envelope` is `data` in `{status, data}`. `null` if the fields were
- * not found.
- */
+/** Place of an endpoint's fields in a body. `envelope` is `data` in `{status, data}`; `null` if not found. */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
-/**
- * For each endpoint, whether a value has the endpoint's own fields. The document does not say whether these endpoints
- * use the envelope `{status, data}`.
- */
+/** For each endpoint that may use the envelope `{status, data}`, whether a value has the endpoint's fields. */
 const ownFields = {
   list: (value: unknown): boolean =>
     isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),
@@ -150,7 +144,7 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
 /** Endpoints whose fields the document does not show, so that they may come in the envelope. */
 const otherEndpoints = ["webhooks", "deliveries", "alerts", "keyUsage", "batch", "operations"] as const;
 
-/** Returns `data.metadata` of a body that is the envelope beyond doubt: it also has `status` `success` and a result. */
+/** Returns `data.metadata` of a body that is certainly the envelope `{status, data}`. */
 const metadataOf = (body: unknown): unknown =>
   getPath(body, "status") === "success" && getPath(body, "data", "result") !== undefined
     ? getPath(body, "data", "metadata")

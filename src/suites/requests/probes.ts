@@ -13,10 +13,7 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/**
- * Responses to invokes with unusual spellings of the request, such as odd white space. `together` uses all spellings at
- * once. Only if it failed, `plain` uses none, and each invoke of `apart` uses one.
- */
+/** Responses to invokes with unusual spellings, such as odd white space: all `together`, or each `apart`. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -80,25 +77,18 @@ export const invokedWithoutJson = probe(
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /**
-   * Requests for the list or usage at paths without `/v1`, and with `/v2`. Sent only if the usual path was missing.
-   * Absent in older evidence.
-   */
+  /** Requests at paths without `/v1` and with `/v2`, if the usual path was missing. */
   readonly elsewhere?: readonly Exchange[];
 }
 
-/**
- * Returns the list of agents and the usage that the pre-flight discovery has read. If one of them was missing, requests
- * it at other paths.
- */
+/** Returns the list of agents and the usage that the run has read first. Tries other paths for a missing one. */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // The explicit header keeps the request out of the harness's count for the key. The target possibly does not count
-    // it either.
+    // The explicit header keeps the request out of the harness's count for the key.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

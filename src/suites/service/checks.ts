@@ -21,16 +21,13 @@ const hasWholeBody = (exchange: Exchange): boolean =>
 
 const isOpenedStream = (exchange: Exchange): boolean => endpointOf(exchange) === "stream" && isSuccess(exchange);
 
-/**
- * Whether a response is an event stream: its media type says so, and it has events. Events may be absent if the body
- * did not arrive completely.
- */
+/** Whether a response is an event stream, by its media type and events. */
 const isEventStream = (exchange: Exchange): boolean =>
   mediaTypeOf(exchange) === "text/event-stream" &&
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
-/** Whether a response is a list of agents or a usage response. A web site may answer 200 with some other page. */
+/** Whether a response is a list of agents or usage. A web site may answer 200 with another page. */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 

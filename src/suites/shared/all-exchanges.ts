@@ -29,10 +29,7 @@ export interface AllExchanges {
   readonly validKeys: readonly string[];
   /** Path for batches. `null` if the target file names none. Absent in evidence of earlier versions. */
   readonly batchPath?: string | null;
-  /**
-   * Endpoints that the target does not offer, because its profiles (parts of the interface) do not include them. Absent
-   * if the target offers all profiles.
-   */
+  /** Endpoints outside the target's profiles (parts of the interface). Absent if the target offers all. */
   readonly notOffered?: readonly EndpointName[];
   /** Whether agents may have been deployed again during the run. Absent in evidence of earlier versions. */
   readonly mayDeploy?: boolean;
@@ -44,16 +41,13 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
-/**
- * Leaves out exchanges of probes that are newer than a requirement set (a version of the checks). If nothing is left
- * out, returns the same object, so that results cached by object stay usable.
- */
+/** Leaves out exchanges of probes newer than a requirement set. Returns the same object if all stay, for caches. */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
 });
 
-/** Collects all exchanges of the run, except GET requests outside the base URL, where another service may answer. */
+/** Collects all exchanges of the run, except GET requests outside the base URL. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review", narrow: exchangesOfSet },
@@ -74,7 +68,7 @@ export const allExchanges = probe(
   }),
 );
 
-/** Splits exchanges at the end of each outage, because a restarted server may count and measure from zero again. */
+/** Splits exchanges at the end of each outage, because a restarted server may count from zero again. */
 export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
   exchanges: readonly E[],
   { returnsMs = [] }: Pick<AllExchanges, "returnsMs">,
@@ -84,7 +78,7 @@ export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
 
 type Paths = Pick<AllExchanges, "batchPath">;
 
-/** Returns the endpoints whose path matches a URL. Cached by URL, because a large run has few different URLs. */
+/** Returns the endpoints whose path matches a URL. Cached, because a large run has few different URLs. */
 const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
@@ -117,14 +111,12 @@ const isDeclaredJson = ({ request }: Exchange): boolean =>
 /** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
-/**
- * Whether every server can read the body of a request: the body is short, and its type is exactly `application/json`.
- */
+/** Whether every server can read a request's body: short, with the type `application/json`. */
 export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind !== "cut" && body.bytes <= maxBodyBytes));
 
-/** Whether the document defines a request's endpoint, and its body, if any, is declared as JSON and parses as JSON. */
+/** Whether the document defines the endpoint, and the body, if any, is declared as JSON and parses as JSON. */
 export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): boolean {
   const { body } = exchange.request;
   if (endpointOf(exchange, all) === null) return false;
@@ -134,22 +126,16 @@ export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): bool
 
 const isErrorStatus = (exchange: Exchange): boolean => errorStatuses.includes(statusOf(exchange) ?? 0);
 
-/**
- * Whether the document specifies the response: to every request that it specifies, and to any body declared as JSON
- * that the endpoint rejects.
- */
+/** Whether the document specifies the response, such as an error for a body that is not valid JSON. */
 const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
-/** Whether a request has a key that is valid everywhere. False for a signed request, whose signature may be wrong. */
+/** Whether a request has a key that is valid everywhere. False for signed requests, whose signature may be wrong. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
-/**
- * Returns the endpoints that accepted a valid key. On any other endpoint, a rejection may have a cause other than the
- * mistake under test.
- */
+/** Returns the endpoints that accepted a valid key. Elsewhere, a rejection may have another cause. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
@@ -162,22 +148,17 @@ const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.ex
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
   new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
-/**
- * Returns the exchanges for which the document specifies the response. Leaves out a 404 that may come from a router.
- */
+/** Returns the exchanges whose response the document specifies. */
 export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),
 );
 
-/** Returns the responses that must have an error body. Leaves out health reports, which may have an error status. */
+/** Returns the responses that must have an error body. A health report with an error status need not. */
 export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
-/**
- * Whether a 404 may come from a router that does not know the path. False if the endpoint has ever succeeded. False
- * also if its documented path names a resource, which may be missing.
- */
+/** Whether a 404 may come from a router that does not know the path, because the endpoint never succeeded. */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;

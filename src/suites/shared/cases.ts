@@ -24,11 +24,7 @@ export interface JudgedResponse {
 export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): ClauseCase<Exchange>[] =>
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 
-/**
- * Returns the responses of an endpoint to keys of the target file, if they have a JSON body.
- *
- * @param rootOf returns the object with the endpoint's fields
- */
+/** Returns the responses of an endpoint, if they have a JSON body. `rootOf` finds the object with its fields. */
 export function bodyCases(
   endpoint: EndpointName,
   all: AllExchanges,
@@ -46,10 +42,7 @@ export function bodyCases(
     }));
 }
 
-/**
- * Returns the response in the form that checks judge. Always returns the same object for the same response, because
- * checks cache their results by object.
- */
+/** Returns the same object for the same response, because checks cache their results by object. */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
@@ -63,10 +56,7 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
-/**
- * Returns the finding `present` if any object has the field of the clause, else `absent`. Returns `holds` if the clause
- * does not distinguish the two.
- */
+/** Returns whether any object has the field of the clause. `holds` if absence and presence are no readings. */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,
@@ -81,10 +71,7 @@ export function judgePresence<K extends JudgedId>(
   return follows((isPresent ? "present" : "absent") as ReadingOf<K>);
 }
 
-/**
- * Creates a coverage matrix of responses (endpoint and status). The coverage probe sends requests for cells that no
- * other probe covers.
- */
+/** Creates a coverage matrix of responses, whose uncovered cells the coverage probe requests. */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
   cells,
@@ -97,12 +84,9 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/**
- * Returns the setting without which an endpoint cannot answer with a status. `null` if a key and an agent, which every
- * target has, are enough.
- */
+/** Returns the setting that an endpoint needs for a status. `null` if a key and an agent are enough. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.
+  // Only an invoke fails with 500. A stream reports a failure in an `error` event, a batch in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");

@@ -9,10 +9,7 @@ export interface Feature {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The response to one request with all features. If the target rejected it but accepts a plain request, also the
- * response to each feature alone.
- */
+/** The response to one request with all features, and to each feature alone if the target rejects them together. */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
@@ -24,7 +21,7 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 
 type Accepts = (exchange: Exchange) => boolean;
 
-/** Sends one request with all features. If it is rejected but a plain request is accepted, sends each feature alone. */
+/** Sends one request with all features. If only a plain request is accepted, sends each feature alone. */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
   plain: Feature,
@@ -74,7 +71,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether the target accepts all features together. Conclusive only if it accepts each feature alone. */
+/** Judges whether the target accepts all features together, if it accepts each one alone. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,

@@ -21,10 +21,7 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
 
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
-/**
- * Creates a check that every success of an endpoint has status 200. Leaves out exchanges for which the document does
- * not define the status (`isOpen`).
- */
+/** Creates a check that every success of an endpoint has status 200, except exchanges that `isOpen` excludes. */
 export const checkEverySuccess = (
   clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
   endpoint: EndpointWith200,
@@ -45,7 +42,7 @@ export const checkEverySuccess = (
     whenEmpty: unproven("no request succeeded"),
   });
 
-/** Whether the document leaves open how the target answers an invoke or stream with this query and these parameters. */
+/** Whether the document leaves open how the target answers a call with this query and these parameters. */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");

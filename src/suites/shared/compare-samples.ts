@@ -6,8 +6,7 @@ export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
 /**
- * Whether two responses describe one token bucket. There, each counted request moves `Reset` later by the window's
- * length divided by the limit.
+ * Whether two responses show a token bucket, in which each request moves `Reset` by the window divided by the limit.
  */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
@@ -22,10 +21,7 @@ const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/**
- * Returns the minimum and maximum time between two responses by the target's clock. A test clock may stand still
- * between advances.
- */
+/** Returns the bounds of the time between two responses by the target's clock. */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const offsetMs = to.sentClockMs - from.headClockMs;
   return {
@@ -45,7 +41,7 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // A `Remaining` below 0 or above the limit breaks another clause and proves nothing here.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // The fastest limiter that the document allows gives back the whole limit in a minute. The added 1 is for rounding.
+  // The fastest legal limiter gives back the whole limit in a minute. The added 1 is for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
@@ -79,7 +75,6 @@ const maxGapSeconds = 1;
  * Finds the serial runs: at least two consecutive counted requests that do not overlap.
  *
  * @param wasSentBetween whether another counted request was sent between two times
- * @param countedRead the kind of GET request that counts towards the limit like an invoke; `null` for none
  */
 export function findSerialRuns(
   samples: readonly Sample[],

@@ -13,24 +13,21 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";
 
-/** A request for a cell of the coverage matrix (an endpoint and a status) that other probes may have left uncovered. */
+/** A request for a cell of the coverage matrix that other probes may have left uncovered. */
 interface CoverageRequest {
   readonly cell: Cell;
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /**
-   * When to skip the request. `covered`: if another request has covered its cell. `never`: it is always sent. Default:
-   * if the run has already sent the same request.
-   */
+  /** When to skip the request: if its cell is covered, or never. Default: if the run has sent the same request. */
   readonly unless?: "covered" | "never";
 }
 
-/** Maximum number of requests to a target without a test clock, where each may have to wait for the next window. */
+/** Maximum number of requests without a test clock, where each may have to wait for the next window. */
 const maxOnRealClock = 8;
 /** Maximum number of listed agents whose health the probe reads. Some of them may be degraded or unhealthy. */
 const maxAgents = 20;
-/** Maximum number of listed agents whose health the probe reads, if the main key has a small limit per minute. */
+/** Maximum number of listed agents whose health the probe reads, if the limit per minute is small. */
 const maxAgentsWithFewRequests = 2;
 
 /** Truncated JSON, so that the request creates nothing. */
@@ -41,10 +38,7 @@ const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { tempe
 /** A valid body that the probe sends twice, because a server may answer the second request from a cache. */
 const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
-/**
- * Sends cheap requests at the end of a run, for cells of the coverage matrix that no other request covers. Examples are
- * unknown ids and wrong methods.
- */
+/** Sends cheap requests for uncovered cells of the coverage matrix, such as unknown ids and wrong methods. */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
   { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },
@@ -129,9 +123,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths, and a PUT without a body changes nothing. Leaves out operations,
-    // because the document names no method for them. Leaves out health if the limit per minute is small: a PUT would
-    // then get a 429.
+    // The document defines only GET for these paths. A PUT of health might get 429 if the limit is small.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),
@@ -145,10 +137,7 @@ const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[]
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/**
- * Returns the listed agents whose health is to be read. Leaves out agents of the target file that the run has invoked:
- * their version may have changed since.
- */
+/** Returns the listed agents whose health to read. An invoked agent's version may have changed since. */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));
@@ -157,7 +146,7 @@ function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
     .slice(0, hasFewRequests(target) ? maxAgentsWithFewRequests : maxAgents);
 }
 
-/** Returns the path of the list's last page. `null` if it is the first or second page, which other probes read. */
+/** Returns the path of the list's last page. `null` if another probe reads this page. */
 function lastPage(listing: Exchange): string | null {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
   if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return null;

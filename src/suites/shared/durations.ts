@@ -36,10 +36,7 @@ const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
 
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
-/**
- * Returns a function that computes the maximum duration of a request by the target's clock, in milliseconds. `Infinity`
- * if nothing shows how far the test clock advanced during the request.
- */
+/** Returns a function that computes the maximum duration of a request by the target's clock, or `Infinity`. */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = sortBySending(exchanges);
   return ({ sentMs, clockMs, answer: { endMs } }) => {
@@ -48,7 +45,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** A reported duration above `maxFactor` times the measured one, plus `maxExtraSeconds`, cannot be in seconds. */
+/** A reported duration beyond this multiple of the measured one, plus `maxExtraSeconds`, is not in seconds. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
@@ -61,9 +58,9 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
-/** Maximum quotient of a stream's reported and measured duration. It is small, because streams are measured exactly. */
+/** Maximum quotient of a stream's reported and measured duration, which is exact. */
 const maxStreamFactor = 10;
-/** Maximum seconds by which a stream's reported duration may exceed `maxStreamFactor` times the measured one. */
+/** Maximum seconds by which a stream may exceed that multiple. */
 const maxStreamExtraSeconds = 2;
 
 /** Returns the longest duration that a stream of this length may report, in seconds. */
@@ -72,11 +69,7 @@ export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSecond
 /** Maximum quotient of the duration in a stream's delivery and the duration in its `done` event. */
 const maxDoneFactor = 100;
 
-/**
- * Returns a mismatch if a delivery reports a far longer duration than the stream took. Compares with the duration in
- * `done` if there is one. A server may send a stored stream again: delivery and `done` then report the original
- * execution.
- */
+/** Returns a mismatch if a delivery reports a far longer duration than `done`, or without one than measured. */
 export function streamTimeMismatch(
   seconds: number,
   { done, tookMs }: { readonly done: unknown; readonly tookMs: number },
@@ -93,10 +86,7 @@ export function streamTimeMismatch(
   };
 }
 
-/**
- * Returns the duration of an agent's longest call before `untilMs`, by the target's clock, in milliseconds. Infinite if
- * there was no call, or if a batch may have run the agent.
- */
+/** Returns the longest call of an agent before `untilMs`, in ms of the target's clock. Infinite if unknown. */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;
   const isEarlier = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= untilMs;

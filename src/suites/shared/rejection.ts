@@ -7,17 +7,14 @@ import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
 export interface ExpectedRejection {
   readonly status: number;
-  /** The expected error code. `null` accepts any code, except one that the document defines for another status. */
+  /** The expected error code. `null` accepts any code that the document does not define for another status. */
   readonly code: ErrorCodeName | null;
   /** A control: the rejected request, but without its mistake. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
-/**
- * Judges the status and code of a rejection. `unproven` if the request fails even without its mistake, or if a rate
- * limit refused it.
- */
+/** Judges the status and code of a rejection. `unproven` if the request may be rejected without its mistake, too. */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -43,10 +40,7 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
-/**
- * Returns `unproven` if the target may have rejected the receiver's URL: servers may refuse loopback, private networks
- * or plain HTTP. If the target file promises that the URL is reachable, only a rejection that mentions the URL counts.
- */
+/** Returns `unproven` if the target may have rejected the receiver's URL, such as a loopback address. */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;
   if (isPromised && !urlWords.test(bodyText(rejected) ?? "")) return null;

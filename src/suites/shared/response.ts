@@ -14,7 +14,7 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-/** Whether the target itself ended the response in the regular way: no connection broke, and no deadline passed. */
+/** Whether the target itself ended the response in the regular way. */
 export const isComplete = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
@@ -22,7 +22,7 @@ export const isComplete = ({ answer }: Exchange): boolean =>
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
-/** Describes the status of a response, and why it broke off if it did. Without a response, says why there is none. */
+/** Describes the status of a response and why it broke off, or says why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
   const ending =
@@ -61,14 +61,14 @@ export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
 /**
- * Returns the object with an endpoint's fields: the body, or an object in the envelope.
+ * Returns the object with an endpoint's fields, in the body or the envelope.
  *
  * @param known names of some fields, by which the object is found
  */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 
-/** Returns the total tokens that an invoke or a stream's `done` event reports. `null` if there is no such number. */
+/** Returns the total tokens that an invoke or a stream's `done` event reports; `null` if none. */
 export const reportedTokens = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" && exchange.answer.events.length > 0
     ? tokensOfDone(exchange.answer.events)
@@ -85,7 +85,7 @@ export const codeOf = (exchange: Exchange): string | null => codeIn({ json: body
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/** Returns a breach if a value does not match a schema, else `null`. `what` names the value, such as "`usage`". */
+/** Returns a breach if a value, named by `what`, does not match a schema; else `null`. */
 export function schemaMismatch(
   schema: z.ZodType,
   value: unknown,
@@ -126,14 +126,14 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** Returns the JSON type of a value: `array`, `null`, or the result of `typeof`. For `undefined`, returns `absent`. */
+/** Returns the JSON type of a value, or `absent` for `undefined`. */
 export function typeName(value: unknown): string {
   if (value === undefined) return "absent";
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Returns the fields of an object with their types: `id (string), count (number)`. Else the type of the value. */
+/** Returns the fields of an object with their types, such as `id (string)`, or the type of another value. */
 export const describeFields = (value: unknown): string =>
   isObject(value)
     ? Object.entries(value)

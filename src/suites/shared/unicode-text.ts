@@ -1,4 +1,4 @@
-/** Words of many scripts, with characters of two to four bytes, combining marks, emoji and right-to-left text. */
+/** Words of many scripts, with combining marks, emoji and right-to-left text. */
 const wordsOfScripts = [
   "Grüße",
   "naïve",
@@ -14,15 +14,10 @@ const wordsOfScripts = [
   "€½",
 ];
 
-/**
- * The words, each between ASCII marks such as `w3-` and `-3w`. The marks show where a corrupted word is in a response.
- */
+/** The words between ASCII marks, which show where a corrupted word is in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
-/**
- * Characters that JSON must escape, such as line feeds. Without the escape, they would break the lines of an event
- * stream.
- */
+/** Characters that JSON must escape, such as line feeds, which would break an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
 /** A query that asks the agent to repeat the marked words. */
@@ -39,7 +34,7 @@ export interface EchoedText {
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. A word counts as intact if one of its occurrences is. */
+/** Finds the words of {@link unicodeText} in a response. A word counts as intact if it is so once. */
 export function findEchoed(text: string): EchoedText {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))

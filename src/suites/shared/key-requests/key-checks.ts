@@ -12,10 +12,7 @@ import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
-/**
- * The response that a kind of invalid key must get: a 401, or any response but a success. A `code` of `null` allows
- * every error code.
- */
+/** The response that a kind of invalid key must get. A `code` of `null` allows every error code. */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -38,10 +35,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/**
- * Option for kinds of keys that are tested only with a test clock. Without it, so many requests would exceed the limit
- * per minute.
- */
+/** Without a test clock, requests with these keys would exceed the limit per minute. */
 const needsClock = { reach: need("clock") };
 
 /** The rule of the document for each kind of invalid key. */
@@ -58,8 +52,7 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // A key that is valid only for another agent. It is sent to endpoints that name an agent in their path or body, and
-  // respond at once.
+  // A key of another agent is sent to endpoints that name an agent and respond at once.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
   // A key of another address is sent twice, because a server may reject only the first request.
@@ -114,7 +107,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // For an expired key, the error code of a 401 is enough to judge, even if no valid key succeeded on the endpoint.
+  // For an expired key, the code of a 401 is enough, even if no valid key succeeded on the endpoint.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -144,19 +137,13 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
   readonly judged: (evidence: E) => readonly JudgedRequest[];
-  /**
-   * Checks an additional condition, and returns a finding if it is not met. Called if no request has the verdict
-   * `violation`.
-   */
+  /** Returns a finding if an additional condition is not met. Called only without a `violation`. */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
   /** Explains why no response is conclusive. If it returns `null`, a default explanation is used. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/**
- * Creates a check that judges the responses to some kinds of keys. It holds if at least one response is correct and
- * none is a violation.
- */
+/** Creates a check of the responses to some kinds of keys: one is correct, and none is a violation. */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -217,12 +204,7 @@ function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
 export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
-/**
- * Judges requests with invalid keys. Leaves out endpoints that accept a wrong key, because they already break AUTH-3
- * and AUTH-8.
- *
- * @param excused endpoints that are left out because they break another clause
- */
+/** Judges requests with invalid keys, except on endpoints that accept a wrong key and so break AUTH-3 anyway. */
 export function judgeWhereWrongKeyRejected(
   { requests }: KeyRequests,
   { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },

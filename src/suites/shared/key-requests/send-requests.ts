@@ -19,7 +19,7 @@ const seed = 1;
 /** Returns the prefix of a key: two letters and an underscore. `null` if the key has no prefix. */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/** Returns a key that was never issued, with the prefix and length of a real key. Returns the same key in every run. */
+/** Returns a key that was never issued, with the prefix and length of a real key; the same in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededNumbers(seed);
@@ -29,10 +29,7 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/**
- * Returns a key with another last character. The two characters differ in their highest bit, because a base64 decoder
- * may ignore the lower bits.
- */
+/** Returns a key with another last character. A base64 decoder may ignore its lower bits, so the highest changes. */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -41,10 +38,7 @@ export function replaceLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/**
- * Matches the padding at the end of a base64 text. Altered keys are changed before the padding, because some decoders
- * ignore everything after it.
- */
+/** Padding of a base64 text. Some decoders ignore everything after the padding. */
 const base64Padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
@@ -53,9 +47,7 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case in a key, after its prefix. `null` unless the letters have as many cases as `caseCount`: 1
- * (all upper or all lower) or 2 (mixed). A key with letters of one case may be hexadecimal, and a server may then
- * ignore the case.
+ * Swaps upper and lower case in a key. `null` unless its letters have `caseCount` cases: 1 (may be hexadecimal) or 2.
  */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
@@ -75,10 +67,7 @@ type AlteredKeyKind = Extract<
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/**
- * By kind: a function that turns a valid key into an `Authorization` header that the server must reject. It returns
- * `null` if the key does not allow the alteration.
- */
+/** Functions that turn a valid key into an `Authorization` header to reject. `null` if the key cannot be altered. */
 export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,
@@ -91,10 +80,7 @@ export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string
 
 export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];
 
-/**
- * Creates the body of a webhook that should get no deliveries: it selects only `deployment.deleted`, and the run's
- * agents are not removed.
- */
+/** Creates the body of a webhook that gets no deliveries, because the run removes none of its agents. */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
   const secret = generateSecret();
@@ -102,7 +88,7 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
   return { url, events: ["deployment.deleted"], secret, ...(answering === undefined ? {} : { agent_id: answering }) };
 }
 
-/** Existing resources, so that only the key can be wrong in a request. `null` for a resource that the run lacks. */
+/** Existing resources for requests in which only the key is wrong. `null` if the run lacks one. */
 export interface Fixtures {
   readonly agent: string | null;
   readonly webhook: ReturnType<typeof idleWebhook> | null;
@@ -195,10 +181,7 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
-/**
- * For each endpoint, a function that builds a valid request. It returns `null` if the run lacks a resource that the
- * request needs.
- */
+/** Functions that build a valid request of an endpoint. `null` if the run lacks a resource for the request. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), helloBody)),
   stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), helloBody, streamOptions)),
@@ -215,13 +198,13 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
     withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [helloBody] }))),
 };
 
-/** Options of a stream that is closed after its second event, which shows whether the server accepted the key. */
+/** The second event of a stream shows whether the server accepted the key. */
 const streamOptions: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** Number of 429 responses after which a sender stops, because the server may be limiting the client's address. */
+/** Number of 429 responses after which a sender stops: the server may limit the client's address. */
 const maxLimited = 2;
 
 export interface RequestSender {

@@ -16,7 +16,7 @@ export interface EngineOptions {
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /** For each role, the request fields that make an agent play it. Absent for an agent that always plays the role. */
+  /** Request fields that make an agent play each role; none for an agent that always plays it. */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
   /** Speed of the target's clock, as a multiple of this machine's. Above 1 for the embedded server only. */
   readonly speed: number;
@@ -34,12 +34,9 @@ export interface EngineOptions {
 
 /** The parts of a request that make an agent play a role, such as failing. */
 export interface RoleRequest {
-  /**
-   * Body fields that make an agent play a role, such as failing. They replace fields of the same name in the request's
-   * body.
-   */
+  /** Body fields that make an agent play a role, such as failing. They override the request's own. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** A path below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
+  /** Path below the base URL, with `{agent_id}` and `{endpoint}` to fill in; `null` for the documented path. */
   readonly path: string | null;
 }
 
@@ -55,18 +52,10 @@ export interface LoadProgress {
   readonly failed: number;
 }
 
-/**
- * Sends the flows of a scenario and records the responses. `ledger`, `deliveries` and `server` of the evidence are
- * `null`; `runInstrumented` sets them.
- *
- * @throws {EngineProblem} if the engine cannot run, or cannot send one of the flows
- */
+/** Sends the flows of a scenario and returns the responses. Throws {@link EngineProblem} if it cannot. */
 export type Engine = (scenario: Scenario, options: EngineOptions) => Promise<LoadEvidence>;
 
-/**
- * A problem that keeps an engine from sending a load, such as a missing installation. The message says what the user
- * can do instead.
- */
+/** An error that keeps an engine from sending a load. Its message says what the user can do. */
 export class EngineProblem extends Error {
   override name = "EngineProblem";
 }

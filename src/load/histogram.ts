@@ -6,7 +6,7 @@ import type { LatencyHistogram, LoadEvidence, LoadSample } from "../evidence/loa
 /** A group of responses whose latencies share a histogram: `admitted` (2xx), `refused` (429) or `other`. */
 export type LatencyGroup = keyof LoadEvidence["latency"];
 
-/** Maximum latency that a histogram can hold, in microseconds: ten minutes, longer than any timeout of an engine. */
+/** Maximum latency of a histogram, in microseconds: ten minutes, longer than any timeout. */
 const maxLatencyUs = 600_000_000;
 
 /** Counts latencies by kind of response, in one histogram each, to three significant digits. */

@@ -35,13 +35,7 @@ const rssEveryMs = 500;
 /** How long to wait for duplicates after all expected deliveries have arrived. */
 const duplicateWaitMs = 300;
 
-/**
- * Runs a scenario. Reads the usage report before and after the load. Also counts the deliveries to a webhook, and
- * watches the server's memory.
- *
- * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
- * @throws {TargetDied} if the target becomes unreachable while the webhook is registered, and stays so
- */
+/** Runs a scenario and adds the usage report, the deliveries and the server's memory to its evidence. */
 export async function runInstrumented(
   engine: Engine,
   scenario: Scenario,
@@ -145,10 +139,6 @@ async function readUsage(options: EngineOptions, wire: Transport): Promise<unkno
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
 }
 
-/**
- * Waits for the expected deliveries and counts them. Returns `null` if the receiver dropped a delivery, or `signal`
- * stopped the wait.
- */
 async function waitForDeliveries(
   hook: Hook,
   evidence: LoadEvidence,
@@ -170,8 +160,7 @@ async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs:
   const expected = admittedInvokes(evidence);
   const endMs = epochMs() + withinMs;
   let summary = countDeliveries(hook.deliveries());
-  // Waits for distinct requests, because a duplicate does not replace a missing delivery. Stops once the receiver has
-  // dropped deliveries, because the count would prove nothing.
+  // Counts distinct requests: a duplicate does not replace a missing delivery.
   while (summary.distinctRequests < expected && hook.droppedCount() === 0) {
     const wanted = hook.deliveries().length + hook.droppedCount() + expected - summary.distinctRequests;
     const waited = await hook.waitForDeliveries(wanted, Math.max(0, endMs - epochMs()));

@@ -18,10 +18,6 @@ import { isRefused } from "../../rules/limits/sample.ts";
 const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
-/**
- * Creates the judge of a clause about limits. If the history breaks another clause about limits, the finding is
- * unproven.
- */
 const judgeUnlessOtherBreach =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
   (facts: LoadFacts): JudgeResult =>

@@ -11,7 +11,7 @@ import type { SampledRequest } from "./sampled-requests.ts";
 /** The clauses about limits that a key's admissions and refusals can break. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
 
-/** Returns the clause that a key's history breaks; `null` if some limiter that the document allows explains it. */
+/** Returns the clause that a key's history breaks; `null` if an allowed limiter explains the history. */
 export function breachedClause(
   use: KeyFacts,
   facts: LoadFacts,
@@ -40,10 +40,6 @@ const admitsTooMany = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): bo
     () => admitsTooManyPerMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour,
   ) === "over";
 
-/**
- * Returns LIM-2 if all refusals of the witness report the minute's limit, and LIM-4 if all report the hour's limit.
- * Otherwise returns `null`.
- */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
   const reported = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
@@ -63,7 +59,7 @@ export function formatCounts({ history: { decisions }, key }: KeyFacts): string 
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/** Returns the maximum number of requests that were certainly admitted within `windowMs` of the target's clock. */
+/** Returns the largest number of requests certainly admitted within `windowMs` of the target's clock. */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions
@@ -89,12 +85,7 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
   return isAdmitted(sample) ? "completed" : "failed";
 }
 
-/**
- * Returns the clause about concurrency that is broken if a key is refused below its limit.
- * - LIM-17 or SSE-27, if slots seem never to be freed after one way of ending.
- * - LIM-6 (too few slots) otherwise.
- * - `null` if the refusals may not be about slots.
- */
+/** Returns the clause about slots that refusals below the limit break; `null` if they may not be about slots. */
 export function slotBreachClause(
   judged: LimitBreach,
   use: KeyFacts,
@@ -111,10 +102,7 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/**
- * Finds a way of ending, such as failure, after which the server seems never to free the slot. Returns `null` if none
- * explains the refusals.
- */
+/** Finds the way of ending after which the server seems never to free a slot; `null` if there is none. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

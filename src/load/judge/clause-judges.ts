@@ -98,10 +98,7 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/**
- * Clauses about behaviour that the document leaves open. Every load observes this behaviour, and the report describes
- * it.
- */
+/** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /** Judges of requirements that are not in the document, each with the scenarios that test it. */

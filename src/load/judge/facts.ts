@@ -24,12 +24,9 @@ export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
   readonly options: AdmissionOptions;
-  /** Returns whether a limiter that the document allows explains the key's history. Computed at the first call. */
+  /** Returns whether an allowed limiter explains the key's history. Computed at the first call. */
   judgement(): HistoryJudgement;
-  /**
-   * Returns the shapes of all limiters, such as fixed windows, that explain all decisions on the key. Returns `null` if
-   * no limiter does.
-   */
+  /** Returns the shapes, such as fixed windows, of all limiters that explain the history; `null` if none does. */
   shapes(): PossibleShapes | null;
 }
 
@@ -85,8 +82,7 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If there are refusals, `KeyFacts.shapes` needs all limiters that explain the history, and not only the first.
-    // Finding them all here saves a second computation.
+    // With refusals, `KeyFacts.shapes` needs all limiters that explain the history. One search serves both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -108,14 +104,13 @@ function keyFactsOf(
   };
 }
 
-/** Minimum time to allow for the release of a slot, in ms of this machine's clock, because the machine may be busy. */
+/** Minimum time to allow for the release of a slot, in real ms, because the machine may be busy. */
 const minReleaseMs = 50;
 
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // Time that the target may take to free a slot. The embedded server needs none: it frees the slot before it can
-    // receive the client's next request.
+    // The embedded server frees a slot before it can receive the client's next request.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };
@@ -124,10 +119,7 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
 /** Maximum number of tokens of a request whose response reports none. All queries of scenarios are short. */
 const maxTokens = 500;
 
-/**
- * Whether the key may have used up its tokens for the month. A request admitted after the last refusal rules this out,
- * because tokens do not come back during a run.
- */
+/** Whether the key may have used up its tokens of the month, which do not come back during a run. */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
   const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);

@@ -17,7 +17,7 @@ type Result =
 
 /** The result of a check, with its name and its clause. */
 export type LoadFinding = JudgeResult & {
-  /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement that is not in the document. */
+  /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement outside the document. */
   readonly check: string;
   /** Id of the clause; `null` for a requirement that is not in the document. */
   readonly clause: string | null;

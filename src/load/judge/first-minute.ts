@@ -6,28 +6,17 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/**
- * Maximum time from the first to the last request. Shorter than a minute, so that no request has left a rolling minute.
- */
+/** Maximum time from the first to the last request: within it, no request leaves a rolling minute. */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/**
- * Maximum number of the harness's own requests that the evidence does not list: two reads of usage, or one creation of
- * a webhook.
- */
+/** Maximum number of the harness's own requests that the evidence lacks: reads of usage, or a webhook. */
 const instrumentationRequests = 2;
 
 /**
- * Finds a breach of the minute's limit in the first minute of a key. Returns `null` if there is none, if the key was
- * used before, or if the headers do not describe that minute.
- *
- * Counts the admitted requests whose headers report the same reset, and so the same minute. More than the minute and
- * the burst allow together are always a breach. A smaller number above the minute's limit is a breach only if both
- * conditions hold:
- * - A refusal reports that nothing is left until the reset.
- * - The server cannot have counted exactly as many requests as the burst has, or as the sum of both.
+ * Finds a breach of the minute's limit in the first minute of a fresh key; `null` if none is proven.
+ * Counts the admitted requests whose headers report the same reset, and so the same minute.
  */
 export function findFirstMinuteBreach(
   sent: readonly SampledRequest[],
@@ -62,19 +51,14 @@ export function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // The server's count may be higher than the number of admitted requests. It may include refused requests, and
-  // requests of the harness that the evidence does not list.
+  // The server may count refused requests, and the harness's own requests that the evidence lacks.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
   return over(", and then refused as used up", [refusal]);
 }
 
-/**
- * Returns how many requests the server may have counted in the previous minute, although the responses report this
- * minute. Such requests may have been sent before the minute began. Subtracts the requests that the headers count as
- * used in this minute.
- */
+/** Returns how many requests may belong to the previous minute, although their responses report this one. */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
   const doubtful = admitted.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
@@ -88,10 +72,7 @@ function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: Target
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/**
- * Returns by how many requests a bucket may refill during these requests. Adds a second at both ends, because the
- * target's clock is only known to about a second.
- */
+/** Returns the maximum refill of a bucket during these requests, with a second's tolerance at both ends. */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

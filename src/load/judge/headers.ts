@@ -17,10 +17,6 @@ const noHeaders = "no response had these headers";
 
 type CheckResult = Mismatch | null | undefined;
 
-/**
- * Creates a judge of the headers of each response to an accepted key.
- * @param check returns `undefined` if the clause does not apply
- */
 const judgeEachHead =
   (check: (sample: SampledRequest, facts: LoadFacts) => CheckResult) =>
   (facts: LoadFacts): JudgeResult =>
@@ -80,10 +76,7 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
   "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
 };
 
-/**
- * Creates a judge that applies a header rule to every response. A malformed header is a mismatch if the clause is about
- * the form of that header.
- */
+/** Creates a judge that applies a header rule, including the form of its header, to each response. */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
     const malformed = sample.malformed?.find(({ name }) => headerFormClauseOf(name) === clause);
@@ -102,11 +95,10 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
   };
 }
 
-/** Judges HDR-14: `Reset` is the current time plus `Reset-After`, by the target's `Date` or by this machine's clock. */
+/** Judges HDR-14: `Reset` is `Reset-After` from now, by the target's `Date` or this machine's clock. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // The time by this machine's clock, with which `Reset` may agree instead. Not used if the target's clock runs faster.
-  // Not used without a `Date` either: the response may come from a machine with another clock.
+  // `Reset` may agree with this machine's clock instead, unless the target's runs faster or sends no `Date`.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
@@ -130,8 +122,7 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
 
 /** Judges HDR-17: a 429 for the request rate reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // Leaves out a refusal whose headers report the hour's limit, and some requests left. The minute's limit may have
-  // caused that refusal.
+  // A refusal that reports the hour's limit with requests left may be due to the minute's limit.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

@@ -53,15 +53,12 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/**
- * Returns a breach if `Remaining` fell by more than the number of requests that count; `null` if it did not. Health
- * requests never count.
- */
+/** Returns a breach if `Remaining` fell by more than the requests that count. Health requests never count. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // Compares only admitted responses. A refusal may describe another window that happens to have the same limit.
+    // A refusal may describe another window that happens to have the same limit.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

@@ -25,9 +25,7 @@ const minSlowAgentMs = 900;
 const travelMs = 500;
 /** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
-/**
- * Maximum time until a server notices that its client has disconnected and stops the work, in ms of the target's clock.
- */
+/** Maximum ms of the target's clock until a server notices that its client disconnected and stops. */
 const maxNoticeMs = 4000;
 
 /** Returns the history of a key: when the limiter decided on each request, and how. */
@@ -66,8 +64,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client disconnected after a long wait without a response. The request reached the server before that, or
-    // never.
+    // The client gave up after a long wait: the request reached the server before that, or never.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -77,8 +74,6 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
-  // Maximum time between the end of a request at the server and `endedMs`. The slot was certainly held only until the
-  // earliest possible end.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
@@ -87,17 +82,10 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/**
- * Returns the outcome of a request that is neither invoke nor stream. A 2xx becomes `failed` and not `admitted`,
- * because such a request may not count against the limits.
- */
+/** Returns the outcome of requests other than invokes and streams. A 2xx is `failed`, as it may not count. */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/**
- * Returns the decisions on the requests of one second. Their exact times are unknown: each lies between the first
- * sending and the last end.
- */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -127,8 +115,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // The headers of a refusal may describe a token bucket that has the same limit as the minute. So only admitted
-      // responses tell when the minute ends.
+      // A refusal may describe a token bucket instead of the minute's window, even with the same limit.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -143,19 +130,14 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** Minimum wait that a refusal for the request rate announces. No server announces so long a wait for a slot. */
+/** Minimum wait, in seconds, announced by a refusal for the request rate. Waits for a slot are shorter. */
 const minRateWaitSeconds = 4;
 /** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
 /**
- * Returns how long refusals tell the client to wait for a new minute or hour, by request id, in ms of the target's
- * clock.
- *
- * Some servers announce such a wait in refusals for concurrency, too. So a wait counts only under three conditions:
- * - The refusal reports `Remaining: 0`, and a wait until the window's reset.
- * - An admitted response reported that the window was nearly used up.
- * - No request was admitted before the wait was over.
+ * Returns how long refusals tell the client to wait for a new window, by request id, in ms of the target's clock.
+ * Ignores waits that other responses contradict: refusals for concurrency may announce them, too.
  */
 export function announcedWaits(
   sent: readonly SampledRequest[],
@@ -178,10 +160,7 @@ export function announcedWaits(
   return waits;
 }
 
-/**
- * Returns the seconds that a refusal tells the client to wait for the next minute or hour. Returns `null` if the
- * refusal reports no wait, or a wait for something else.
- */
+/** Returns the wait for the next minute or hour that a refusal announces, in seconds; `null` if none. */
 function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurrent }: TierLimits): number | null {
   const { limit, remaining, resetAfter, retryAfterSeconds } = refusal;
   if (!isRefused(refusal) || remaining !== 0 || resetAfter === null || retryAfterSeconds === null) return null;

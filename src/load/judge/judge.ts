@@ -34,21 +34,12 @@ export const loadChecks = (): {
 const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<ClaimJudge, "as">): string =>
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
-/**
- * Returns those judges of a scenario that belong to no clause of the document, such as the judge of slow refusals. Each
- * comes with the name of its check.
- */
 const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
   Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
-/**
- * Judges load evidence by the clauses that its scenario claims. Broken limits are also reported if the scenario does
- * not claim their clauses. If the generator was the bottleneck, findings are unproven.
- *
- * @throws {Error} if the scenario claims a clause without a judge
- */
+/** Judges load evidence by the clauses that its scenario claims, and reports any other broken limit. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
   const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding => ({
@@ -77,10 +68,7 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
   return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
 
-/**
- * Returns the requirement set in which a finding first counts. The scenario, the clause and the judge can each name
- * one, and the latest applies.
- */
+/** Returns the requirement set in which a finding first counts: the latest of scenario, clause and judge. */
 export const sinceOf = (
   clause: string | null,
   scenario: Pick<Scenario, "since">,
@@ -107,10 +95,6 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
   return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-/**
- * Returns a finding that says why the run is invalid, or invalid for times and rates. Returns an empty list if the run
- * is valid.
- */
 function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;
   if (reason === null) return [];

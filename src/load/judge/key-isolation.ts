@@ -26,7 +26,6 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
       : unproven("the main key was not over its limit");
   }
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
-  // The history that a single limiter for both keys would have. If a limiter explains it, the finding says so.
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
   const shared = decideVerdict(together, limits, main.options, false).kind === "explained";
   return breach(
@@ -36,19 +35,13 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/**
- * A key counts as slowed down if its latency rises by this factor, and by `minIncreaseMs`. Processes that share a
- * machine cause smaller increases.
- */
+/** A key counts as slowed down if its latency rises by this factor, and by `minIncreaseMs`. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;
 const minSamples = 16;
 
-/**
- * Judges that a key over its limit does not slow down another key. Compares the other key's latencies before and during
- * that time.
- */
+/** Judges that the latency of one key does not rise while another key is over its limit. */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");

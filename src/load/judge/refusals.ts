@@ -75,16 +75,12 @@ interface RefusalStreak {
   readonly next: SampledRequest | undefined;
 }
 
-/**
- * Finds the streaks of refusals of a key. Returns none unless the key sent all its requests one by one. A concurrent
- * request could use up the allowance that the next request of the streak waits for.
- */
+/** Finds the streaks of refusals of a key, if it sent all its requests one by one. */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Whether a refusal is for the request rate, and not for concurrency. Only the former tells the client to wait
-  // `minEarlySeconds` or more.
+  // Only a refusal for the request rate, not for concurrency, announces `minEarlySeconds` or more.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -110,8 +106,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // Finds a refusal whose announced wait was over when the `later` refusal came. Ignores it if a refusal between
-      // the two announced a later time.
+      // An earlier refusal whose wait was over, unless a refusal in between announced a later time.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -169,20 +164,14 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/**
- * Minimum duration of a slow refusal, in ms. It must also take longer than {@link slowRatio} times the admitted
- * requests do.
- */
+/** A slow refusal takes at least this many ms, and {@link slowRatio} times as long as admitted requests. */
 const slowMs = 1000;
-/**
- * Minimum duration of a slow refusal if the target's clock runs faster than real time, in ms of this machine's clock.
- * See {@link slowMs} for a clock at normal speed.
- */
+/** Like {@link slowMs}, in real ms, for a target whose clock runs faster than real time. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/** Judges that refusals are not slower than other responses. A requirement of load only: the document has none. */
+/** Judges that refusals are not slower than other responses, which the document does not demand. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;
@@ -205,10 +194,7 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/**
- * Returns a test for refusals: whether a refusal cannot be for concurrency, because too few requests held slots at that
- * time.
- */
+/** Returns a test of whether a refusal cannot be for concurrency, because too few requests held slots. */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

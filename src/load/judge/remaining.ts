@@ -19,9 +19,7 @@ interface ResponsePair {
   readonly fell: number;
 }
 
-/**
- * Whether `Remaining` lies between 0 and the limit. At 0 or at the limit, it may stay the same although requests count.
- */
+/** Whether `Remaining` lies between 0 and the limit, where counted requests change it. */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
@@ -35,10 +33,7 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
   });
 }
 
-/**
- * Returns how many requests the harness itself sent with the key before the load: one to read usage, one to register a
- * webhook.
- */
+/** Returns how many requests the harness sent with the key before the load, for usage and a webhook. */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 

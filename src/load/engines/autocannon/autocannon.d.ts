@@ -3,11 +3,7 @@ declare module "autocannon" {
 
   /**
    * The options of autocannon that the harness uses. The published types of autocannon are out of date.
-   *
-   * The harness does not use the options for rates and durations:
-   * - With a rate, autocannon does not keep a constant pace. It also corrects latencies for coordinated omission as if
-   *   requests were always sent one millisecond apart.
-   * - At the end of a duration, autocannon aborts the requests in flight.
+   * Its options for rates are not used: with a rate, autocannon keeps no constant pace and falsifies latencies.
    */
   interface CannonOptions {
     readonly url: string;

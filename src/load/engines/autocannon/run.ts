@@ -11,10 +11,7 @@ import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 
-/**
- * Sends flows with autocannon. For what autocannon cannot do, uses undici: streams, clients that disconnect, and
- * retries.
- */
+/** Sends flows with autocannon, and with undici where autocannon cannot, as for streams. */
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);

@@ -8,7 +8,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/** Messages to the sending process. Keys go through this channel only: others can read a process's arguments. */
+/** Messages to the sending process. They carry the keys, as others can read a process's arguments. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -39,11 +39,7 @@ export interface SendResult extends CollectedSamples {
 const lateMs = 100;
 const progressEveryMs = 250;
 
-/**
- * Sends all flows of a job, each at its time. Settles when all have ended.
- *
- * @throws {HarnessLimit} if this machine has no free port or file for a connection
- */
+/** Sends all flows of a job, each at its time. Settles when all have ended. */
 export async function sendFlows(
   { flows, keys, speed, network, ...target }: SendJob,
   signal: AbortSignal,
@@ -81,10 +77,7 @@ export async function sendFlows(
   }
 }
 
-/**
- * Returns the flows that autocannon sends. None if requests go through a proxy, which autocannon does not support. None
- * also if the server closes each connection after one response, because autocannon would send another request on it.
- */
+/** Returns the flows that autocannon sends: none through a proxy, or if the server closes connections. */
 async function autocannonFlows(
   flows: readonly Flow[],
   {
@@ -101,12 +94,7 @@ async function autocannonFlows(
   return new Set(keeps && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
-/**
- * Returns the numbers of planned, sent and dropped requests. If the number of a flow depends on responses, `planned` is
- * the number of sent requests.
- * A flow that sent fewer requests than planned gave up, because its connections kept failing. These requests do not
- * count as `dropped`.
- */
+/** Returns the counts of requests. `planned` equals `sent` if a flow's number depends on responses. */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
   const planned = counts.includes(null) ? sent : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);

@@ -3,8 +3,7 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { sendToParent } from "../../../base/spawn-module.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
-// This process sends the load. It is separate from the harness, so that its CPU use can be measured and the harness
-// cannot slow it down.
+// A separate process sends the load: its CPU use can be measured, and the harness cannot slow it down.
 
 const stopController = new AbortController();
 

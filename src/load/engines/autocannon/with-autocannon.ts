@@ -19,7 +19,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server cannot have read the request, because its previous response announced `Connection: close`. */
+  /** Whether the server did not read the request: its previous response announced `Connection: close`. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -48,7 +48,7 @@ export async function sendWithAutocannon(
   }
 }
 
-/** Sends identical requests. Returns how many of them the server did not read, because it had closed the connection. */
+/** Sends identical requests. Returns how many the server left unread because it had closed the connection. */
 async function sendOnce(
   flow: Flow,
   options: AutocannonOptions,
@@ -99,10 +99,7 @@ function createListener(
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
-  /**
-   * Connections on which a response announced `Connection: close`. autocannon still sends the next request on them, but
-   * the server does not read it.
-   */
+  /** Connections that the server closes: it does not read the next request that autocannon sends on them. */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
@@ -141,12 +138,7 @@ function createListener(
   };
 }
 
-/**
- * Whether the server keeps a connection open after a response. Finds out by a health request, which no limit counts.
- * This request also verifies the server's certificate, which autocannon does not.
- *
- * @throws {Error} if there is no response
- */
+/** Tests by a health request whether the server keeps connections open, and verifies its certificate. */
 export async function keepsConnections(target: RequestTarget, key: string, wire: Transport): Promise<boolean> {
   const request = prepareRequest({ kind: "health", agent: "answering" }, key, target);
   const { answer } = await wire.open({ ...request, headers: Object.entries(request.headers), key: null }).finished;
@@ -191,7 +183,7 @@ export interface AutocannonRun {
 
 /** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
 const maxErrors = 200;
-/** Duration for autocannon, which demands one. Every run ends earlier, by `end` or after its number of requests. */
+/** Duration for autocannon, which demands one. Each run ends earlier. */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {
@@ -245,6 +237,6 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
 export const headersOf = (raw: readonly string[]): Header[] =>
   Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
 
-/** Whether the response has `Connection: close`, with which the server announces that it closes the connection. */
+/** Whether the response announces with `Connection: close` that the server closes the connection. */
 export const closesConnection = (headers: readonly Header[]): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "connection" && /\bclose\b/i.test(value));

@@ -25,7 +25,7 @@ export interface UndiciOptions {
   readonly collector: Pick<SampleCollector, "sample" | "stream">;
 }
 
-/** Sends a flow that autocannon cannot: streams, clients that disconnect, and traffic that depends on responses. */
+/** Sends a flow that autocannon cannot send, such as streams. */
 export async function sendWithUndici(
   flow: Flow,
   request: PreparedRequest,
@@ -106,10 +106,7 @@ interface ShapeOptions extends Pick<UndiciOptions, "signal" | "speed"> {
   readonly send: Send;
 }
 
-/**
- * Sends requests in a traffic shape. Settles when all requests have ended. The times in `shape` must be real seconds,
- * not seconds of the target's clock.
- */
+/** Sends requests in a traffic shape, whose times are real seconds. Settles when all requests have ended. */
 export async function sendInShape(shape: TrafficShape, { send, signal, speed }: ShapeOptions): Promise<void> {
   switch (shape.kind) {
     case "at once":

@@ -28,11 +28,7 @@ export function builtBinary(root: string = packageRoot()): string {
   return join(root, ".cache", "k6", hash.digest("hex").slice(0, 16), executable);
 }
 
-/**
- * Finds k6: the file in `K6_BINARY`, else `k6` version 2 on PATH, else the one that `npm run k6:build` built.
- *
- * @throws {EngineProblem} if there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
- */
+/** Finds k6: in `K6_BINARY`, else version 2 on PATH, else the one that `npm run k6:build` built. */
 export async function findK6(
   environment: Environment = process.env,
   root: string | null = rootOfBuilt(),
@@ -52,10 +48,7 @@ export async function findK6(
   throw new EngineProblem(installInstructions(root));
 }
 
-/**
- * Returns the root of the package, in which k6 is built. Returns `null` in the single-file executable, which has no
- * such folder.
- */
+/** Returns the folder in which k6 is built; `null` in the single-file executable, which has none. */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
 /** Explains in one paragraph how to install k6, in the order in which `findK6` searches. */
@@ -70,10 +63,7 @@ function installInstructions(root: string | null): string {
   ].join(" ");
 }
 
-/**
- * Returns the command that builds k6. Leaves out the path {@link builtBinary}: it contains a hash, which redaction
- * would take for a key.
- */
+/** Returns the command that builds k6, without {@link builtBinary}: redaction would take its hash for a key. */
 const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 
@@ -84,11 +74,6 @@ function findOnPath(environment: Environment): string | null {
   return folders.map((folder) => join(folder, executable)).find((path) => existsSync(path)) ?? null;
 }
 
-/**
- * Returns k6's version; `null` if the file is not k6, or does not run.
- *
- * @throws {HarnessLimit} if this machine cannot start it
- */
 async function versionOf(path: string): Promise<string | null> {
   if (!existsSync(path)) return null;
   try {

@@ -19,12 +19,7 @@ export interface K6Command {
 
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
-/**
- * Returns the commands of all k6 processes of a run, one for each segment.
- *
- * @param startAtMs epoch ms at which several processes start to send together
- * @param caFile file of a {@link CaBundle}
- */
+/** Returns a k6 command for each segment; several processes begin together at `startAtMs` (epoch ms). */
 export function commandsOf(
   script: string,
   options: EngineOptions,
@@ -154,7 +149,7 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the machine's CA certificates and the user's into one file, because k6 reads it instead of the machine's. */
+/** Writes the machine's and the user's CA certificates into one file: k6 reads it instead of the machine's. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

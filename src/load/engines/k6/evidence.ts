@@ -121,8 +121,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // Only k6 knows which part of a flow this process should send. So `planned` is what k6 reports as sent, plus what
-    // it could not send.
+    // `planned` is a sum, because only k6 knows which part of a flow this process should send.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,
@@ -144,11 +143,7 @@ function notesOn({ streams, requests, failures }: CollectedLines): string[] {
   ];
 }
 
-/**
- * Reads the evidence of one k6 process from its log, such as that of a pod. The log may contain other output, too.
- *
- * @throws {EngineProblem} if the log lacks its last line, or names an unknown scenario
- */
+/** Reads the evidence of one k6 process from its log, such as that of a pod. Skips other output. */
 export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engineVersion: string): LoadEvidence {
   const collector = createLineCollector();
   for (const line of linesIn(log)) collector.take(line);

@@ -7,15 +7,12 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evide
 
 const count = z.int().nonnegative();
 
-/**
- * One request and its response, as a script writes them. Times are epoch ms. The clock of a script has whole
- * milliseconds, so `sentMs` is the earliest possible time, and `headMs` and `endMs` are the latest.
- */
+/** One request and its response. `sentMs` is the earliest possible time, `headMs` and `endMs` the latest. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
   /** When a constant-rate flow planned to send the request; `null` in other flows. */
   dueMs: z.number().nullable(),
-  /** Latency as k6 itself measured it, from the first byte sent to the first byte received, with fractions of a ms. */
+  /** Latency that k6 measured, from the first byte sent to the first byte received. */
   latencyMs: z.number(),
   /** Why the request got no response; `null` if it got one. */
   error: z.string().nullable(),
@@ -30,7 +27,7 @@ const endLineSchema = z.object({
   tier: z.enum(tierNames),
   limits: tierLimitsSchema,
   speed: z.number(),
-  /** The segment of the load that the process sent, as given to `--execution-segment`. `0:1` is the whole load. */
+  /** The part of the load that the process sent, as in `--execution-segment`; `0:1` is the whole load. */
   segment: z.string(),
   durationMs: z.number(),
   droppedIterations: count,
@@ -47,11 +44,7 @@ export type EndLine = Readonly<z.infer<typeof endLineSchema>>;
 /** The beginning of each line that a script of this package writes. */
 export const lineBeginning = '{"load":';
 
-/**
- * Parses an output line of k6; `null` if no script of this package wrote it.
- *
- * @throws {Error} if a line of a script is malformed
- */
+/** Parses a line of k6's output; `null` if no script of ours wrote it. Throws if a script's line is malformed. */
 export function readLine(line: string): SampleLine | EndLine | null {
   if (!line.startsWith(lineBeginning)) return null;
   const json: unknown = JSON.parse(line);
@@ -66,10 +59,7 @@ const orNullTest =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/**
- * A test for each field of a sample that has no stream, no body mismatch and no malformed header. The tests accept the
- * same values as {@link sampleLineSchema}.
- */
+/** Field tests, equal to {@link sampleLineSchema} for samples without stream, mismatch or malformed header. */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,
@@ -95,10 +85,7 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
 };
 const plainFields = Object.entries(plainSample);
 
-/**
- * Whether a line is a valid sample that has no stream, no body mismatch and no malformed header. Does not use the
- * schema, which takes four times as long as `JSON.parse`.
- */
+/** Whether a line is a plain sample. Avoids the schema, which takes four times as long as `JSON.parse`. */
 function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;
   const fields = json as Readonly<Record<string, unknown>>;

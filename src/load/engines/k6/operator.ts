@@ -24,13 +24,7 @@ export const keySecret = { name: "conformance-keys", main: "main", second: "seco
 /** The size limit of a ConfigMap in Kubernetes, names included. */
 const MAX_BYTES = 1_000_000;
 
-/**
- * Makes the manifest for the k6-operator: a ConfigMap with the script, and a TestRun of the script. `kubectl apply -f`
- * accepts JSON.
- *
- * A ConfigMap has no folders, so each file name contains its folder, and imports are changed accordingly. Otherwise the
- * files are those of the package, so that users can compare them.
- */
+/** Makes the manifest of a load for the k6-operator: a ConfigMap with the script, and a TestRun. */
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);
   const name = `conformance-${scenario.name}`;

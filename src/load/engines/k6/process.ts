@@ -26,18 +26,13 @@ const KEPT_LOG_LINES = 30;
 /** How long k6 may take to write its last line after it is stopped. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/**
- * Starts k6.
- * @param onLine called for each line of output; returns whether a script of this package wrote it. Other lines go to
- * the log.
- */
+/** Starts k6. Lines for which `onLine` returns `false` go to the log. */
 export function startK6(
   path: string,
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // A detached process has a process group of its own, which Ctrl-C does not reach. Otherwise, a second Ctrl-C would
-  // end k6 before it writes its last line.
+  // Detached, so that a second Ctrl-C does not end k6 before it writes its last line.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
@@ -55,8 +50,6 @@ export function startK6(
       try {
         take(line);
       } catch (error) {
-        // The k6 script comes from this package. A malformed line is a bug in it, so later lines cannot be trusted
-        // either.
         kill();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
@@ -82,10 +75,7 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/**
- * Returns an error that says why k6 produced no evidence; `null` if it did. Also checks `end`, because k6 exits with 0
- * even if a script threw an exception.
- */
+/** Returns an error if k6 produced no evidence, else `null`. Its exit code is 0 even if a script threw. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));
@@ -105,7 +95,7 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
 /** The line that k6 logs for each request without a response. The evidence lists these requests already. */
 const requestFailed = "Request Failed";
 
-/** Times at which the CPU time of a process was read, with its value. Empty if the machine does not report it. */
+/** CPU times of a process, and when each was read. Empty if the machine does not report them. */
 type CpuReadings = readonly { readonly atMs: number; readonly cpuSeconds: number }[];
 
 const CPU_INTERVAL_MS = 250;
@@ -137,7 +127,7 @@ function cpuSecondsOf(pid: number): number | null {
   }
 }
 
-/** Returns the highest CPU use of a process in any second of a span, as a fraction of one core; `null` if unknown. */
+/** Returns the highest CPU use of a process in any second of a span, in cores; `null` if unknown. */
 export function peakCpuShare(readings: CpuReadings, fromMs: number, toMs: number): number | null {
   const during = readings.filter(({ atMs }) => atMs >= fromMs - CPU_INTERVAL_MS && atMs <= toMs + CPU_INTERVAL_MS);
   const shares = during.flatMap((later, at) => {

@@ -22,7 +22,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** Milliseconds that each k6 process may take to start, before all begin to send. The processes share the cores. */
+/** How many ms each k6 process may take to start, before all begin to send. */
 const START_MS = 1500;
 
 /** Runs a scenario with k6, in one process for each segment, and merges their evidence. */
@@ -101,7 +101,6 @@ function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
   return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, sampledCount);
 }
 
-/** Adds a note if k6 wrote no HTML report: it collects values once a second, which is too slow for short runs. */
 function withPageNote(page: Draft | null, evidence: LoadEvidence): LoadEvidence {
   if (page === null || page.commit()) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };

@@ -1,11 +1,7 @@
 import type { Scenario, ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/**
- * Tests the burst on one key and the minute's limit on another. The first key uses half of its slots, and sends
- * slightly more requests than its burst allows. A second later, the other key sends far more than its limit, all at
- * once.
- */
+/** Tests a burst on one key, and far more requests than a minute admits on another. */
 export const burst: Scenario = {
   name: "burst",
   title: "a burst of the published size is admitted, and a stampede gets no more than the limit",
@@ -31,9 +27,6 @@ export const burst: Scenario = {
   }),
 };
 
-/**
- * Number of requests of the second key: more than the limit of the minute and the burst allow together. At most 500,
- * because a machine cannot open more connections within a few milliseconds.
- */
+/** More requests than a key may send in a minute. A machine cannot open over 500 connections at once. */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

@@ -1,9 +1,7 @@
 import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
-/**
- * Sends more concurrent slow invokes than the key has slots. Once these have ended, sends exactly as many as it has.
- */
+/** Sends more slow invokes at once than the key has slots, and later exactly as many. */
 export const concurrency: Scenario = {
   name: "concurrency",
   title: "slow invokes at once: exactly as many as there are slots",

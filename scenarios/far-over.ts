@@ -1,10 +1,7 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/**
- * Sends ten waves of requests, thirty times the minute's limit in all. Every response must be 200 or 429, and refusals
- * must not be slower than other responses.
- */
+/** Sends ten waves, thirty times the minute's limit in all, and tests that refusals stay fast. */
 export const farOver: Scenario = {
   name: "far-over",
   title: "far over the limit: nothing but 200 and 429, each of them soon",
@@ -29,8 +26,5 @@ export const farOver: Scenario = {
   }),
 };
 
-/**
- * Number of requests in each of the ten waves: three times the minute's limit. The bounds of 50 and 300 keep both
- * engines from becoming the bottleneck.
- */
+/** Number of requests in a wave, bounded so that neither engine becomes the bottleneck. */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

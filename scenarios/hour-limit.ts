@@ -1,20 +1,10 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/**
- * Seconds between the starts of two rounds. Longer than a minute, so that no two rounds lie in one minute, fixed or
- * rolling.
- */
+/** Longer than a minute, so that no two rounds lie in the same minute, fixed or rolling. */
 const roundIntervalSeconds = 80;
 
-/**
- * Uses up the hour's limit in three passes. A pass consists of rounds, and each round sends as many requests as a
- * minute admits.
- *
- * Too many admitted requests prove nothing if an hour may have ended during the pass. If an hour ends during the first
- * pass, the second pass lies within one hour. The third pass starts when the whole limit is available again, for fixed
- * and for rolling hours. So it certainly lies within one hour. On a busy machine, passes may overlap.
- */
+/** Uses up the hour's limit in three passes. The last one certainly lies within one fixed or rolling hour. */
 export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
@@ -39,8 +29,7 @@ export const hourLimit: Scenario = {
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
-    // Bounds by the minute's limit only. A k6 script that a user starts directly cannot judge the hour, because it does
-    // not know when an hour ends.
+    // Only the minute's limit: a k6 script that a user starts directly does not know when an hour ends.
     ...eachAdmitted(plan, "", { min: 0, max: plan.minute.max }),
     "later-1": { min: 1, max: plan.minute.max },
   }),
@@ -48,11 +37,8 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/** Number of rounds in a pass: one more than the hour's limit needs, because a round may cross the end of a minute. */
+/** One more round than the hour's limit needs, because a round may cross the end of a minute. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/**
- * Number of extra rounds in the third pass. On a busy machine with a fast clock, a round may start so late that it
- * shares a minute with the next.
- */
+/** Extra rounds of the third pass, for rounds that share a minute because a busy machine starts them late. */
 const spareRounds = 2;

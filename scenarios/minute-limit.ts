@@ -1,12 +1,7 @@
 import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
-/**
- * Uses up the minute's limit four times. Each time begins when no earlier request counts any more.
- *
- * Two flows send slightly more requests than the minute allows. Two flows send more than the minute and the burst allow
- * together. Wherever the target's minutes end, one flow of each pair lies within a single fixed minute.
- */
+/** Uses up the minute's limit by two pairs of flows. One flow of each pair lies within a single fixed minute. */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
   title: "the requests of a minute: exactly as many as the tier allows, also over the minute's end",
@@ -41,8 +36,7 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Keeps the clock slow enough for a busy machine to send a minute's requests one by one. The clock is faster on a
-  // tier without a published burst, because no exact verdict is possible there.
+  // Slow enough for a busy machine to send requests one by one. Without a burst, no exact verdict is possible.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -52,20 +46,15 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Starts of the two flows of each pair, in seconds. The second value is half a minute later than the first, modulo a
- * minute.
- * At each start, the whole limit is available again, even for a limiter that also counts part of the previous minute.
- * The exhausting flows come last: if a server counts refused requests, its token bucket needs minutes to refill.
+ * Starts of the two flows of each pair, in seconds: half a minute apart, modulo a minute. At each start, the whole
+ * limit is available again.
  */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
 
 type FlowNames = readonly [many: string, few: string];
 
-/**
- * Sends requests one by one until the minute's limit and the burst are both used up. Sends a few more later, when a
- * token bucket has refilled a little. They are few, because a server may count refused requests against the limit.
- */
+/** Uses up the minute's limit and the burst, and sends a few requests after a token bucket's slight refill. */
 function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
   return [
@@ -74,10 +63,7 @@ function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, after
   ];
 }
 
-/**
- * Sends requests up to two below the minute's limit, then single requests with pauses. In the pauses the server can
- * free slots, so that it refuses no single request for concurrency.
- */
+/** Nearly uses up the minute's limit, and exceeds it by single requests with pauses, so that slots are free. */
 function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
   return [
@@ -86,8 +72,5 @@ function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, a
   ];
 }
 
-/**
- * Returns the maximum number of requests that a minute may admit. The document does not say whether the burst comes on
- * top, so it may.
- */
+/** Maximum number of requests that a minute may admit, if the burst comes on top of the minute's limit. */
 const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

@@ -1,10 +1,7 @@
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/**
- * Uses up the limit three times, and retries each time right after `retry_after`. The second time, it also retries
- * after a third and after 0.7 of `retry_after`.
- */
+/** Uses up the limit three times, retries right after `retry_after`, and once also before it. */
 export const recovery: Scenario = {
   name: "recovery",
   title: "after `retry_after` a request is admitted, and well before it none is",

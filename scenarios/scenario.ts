@@ -1,5 +1,4 @@
-// This folder contains only data and arithmetic. It imports nothing from src, so that k6 can run it. In src, only
-// src/load/scenarios.ts imports it.
+// This folder must not import from src, because k6 runs it. In src, only src/load/scenarios.ts imports it.
 
 export type EngineName = "k6" | "autocannon";
 
@@ -39,29 +38,18 @@ export interface Scenario {
   readonly sends: string;
   /** Ids of the clauses by which the evidence is judged. */
   readonly claims: readonly string[];
-  /**
-   * The requirement set in which the scenario's findings first count, as in src/spec/requirements.ts. Default: the set
-   * of each clause.
-   */
+  /** The requirement set in which the scenario's findings first count. Default: the set of each clause. */
   readonly since?: "1.0" | "1.1" | "1.2";
   /** Tiers on which the scenario runs, one after the other, with fresh keys if the target can create some. */
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */
   readonly engines: readonly EngineName[];
-  /**
-   * Limits of the embedded server's `enterprise` tier while this scenario runs; `null` for the server's usual limits.
-   */
+  /** Limits of the embedded server's `enterprise` tier for this scenario; `null` for the usual ones. */
   readonly enterpriseLimits: ScenarioLimits | null;
   readonly needs: readonly ScenarioNeed[];
-  /**
-   * Returns the traffic for these limits. Times are those of the target's clock (see {@link atSpeed}). Each flow has a
-   * name of its own.
-   */
+  /** Returns the traffic, in times of the target's clock. Each flow needs a name of its own. */
   flows(limits: ScenarioLimits): readonly Flow[];
-  /**
-   * Returns the speed of the embedded server's clock, as a multiple of real time. The clock of any other target runs at
-   * speed 1.
-   */
+  /** Returns the speed of the embedded server's clock, as a multiple of real time. */
   speed(limits: ScenarioLimits): number;
   /** Returns the approximate duration, in seconds of the target's clock. */
   seconds(limits: ScenarioLimits): number;
@@ -98,28 +86,16 @@ export type TrafficShape =
   | { readonly kind: "at once"; readonly requests: number }
   /** Sends sequential requests on one connection. */
   | { readonly kind: "in turn"; readonly requests: number }
-  /**
-   * Sends an exact number of requests over `atOnce` connections. Each connection sends its next request when its last
-   * response has arrived.
-   */
+  /** Sends a number of requests over `atOnce` connections, each with one request at a time. */
   | { readonly kind: "shared"; readonly atOnce: number; readonly requests: number }
-  /**
-   * Sends requests for some seconds over `atOnce` connections. Each connection sends its next request when its last
-   * response has arrived.
-   */
+  /** Sends requests for some seconds over `atOnce` connections, each with one request at a time. */
   | { readonly kind: "closed"; readonly atOnce: number; readonly seconds: number }
   /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
-  /**
-   * In each round, sends requests one by one until one is refused, and retries after `retry_after`. The retry waits one
-   * more second, because servers round, and 100 ms of real time. Every second round also retries early: see {@link
-   * earlyRetrySeconds}.
-   */
+  /** In each round, sends requests until one is refused, and retries after `retry_after`, sometimes also before. */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/**
- * Converts the times of a flow from the target's clock to the client's. The target's clock runs `speed` times as fast.
- */
+/** Converts the times of a flow from the target's clock, which runs `speed` times as fast, to the client's. */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -143,31 +119,21 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   }
 }
 
-/**
- * Minimum `retry_after` for early retries, in seconds. If it is shorter, a server that rounds may admit an early retry
- * without a fault. `minEarlySeconds` in src/load/judge must have the same value.
- */
+/** Minimum `retry_after` for early retries. `minEarlySeconds` in src/load/judge must have the same value. */
 const minEarlySeconds = 4;
-/**
- * When to retry early, as fractions of `retry_after`. A target that announces 1.5 times the needed wait admits the
- * later of the two retries.
- */
+/** When to retry early, as fractions of `retry_after`. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * Returns when a flow of the shape `after refusal` retries early, in seconds after the refusal.
- * Even rounds, counted from 0, have no early retry: its refusal may postpone the admission, and so hide a `retry_after`
- * that is too short.
+ * Returns when to retry early, in seconds after the refusal. Even rounds have no early retry, because its refusal may
+ * postpone the admission.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
   return earlyRetryShares.map((share) => share * retryAfterSeconds);
 }
 
-/**
- * Returns when a flow of the shape `after refusal` retries late, in seconds after the refusal. Adds a second to
- * `retry_after`, because a server may round down.
- */
+/** Returns when to retry late, in seconds after the refusal. Adds a second, because a server may round down. */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
 /** Returns how many requests a flow sends; `null` if that depends on the responses. */
@@ -182,21 +148,14 @@ export interface AdmittedBounds {
   readonly max: number;
 }
 
-/**
- * Bounds for the number of admitted requests of each flow, by the flow's name. A flow without an entry may have any
- * number.
- */
+/** Bounds for the number of admitted requests, by the flow's name. A flow without an entry has no bounds. */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
 /** Facts from which a scenario computes its {@link AdmittedByFlow}. */
 export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
-  /**
-   * How many requests of a fresh key a minute admits. The document does not say whether the burst is part of the
-   * minute's limit or is added to it. By default, the burst is part of the limit. With `-e BURST_ADDS=true`, it is
-   * added.
-   */
+  /** How many requests of a fresh key a minute admits. With `-e BURST_ADDS=true`, the burst comes on top. */
   readonly minute: AdmittedBounds;
 }
 
@@ -221,10 +180,6 @@ function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
   return found;
 }
 
-/**
- * Returns the bounds of a flow whose requests must all be admitted. If their number is unknown, at least one must be
- * admitted.
- */
 function boundsOfWholeFlow(flow: Flow): AdmittedBounds {
   const requests = requestCount(flow);
   return requests === null ? { min: 1, max: Number.MAX_SAFE_INTEGER } : exactly(requests);

@@ -1,10 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { failingInvoke, flow, slowInvoke, slowStream } from "./traffic.ts";
 
-/**
- * Fills all slots with requests and lets these end in every possible way. After each way, the target must admit as many
- * slow invokes as there are slots.
- */
+/** Frees all slots by completion, failure and disconnection, and tests each time that all can be used again. */
 export const slotsBack: Scenario = {
   name: "slots-back",
   title: "slots come back after completion, failure and a client that leaves",
@@ -32,8 +29,5 @@ export const slotsBack: Scenario = {
   admitted: (plan) => allAdmitted(plan, "after-"),
 };
 
-/**
- * Returns the second at which all slots must be free again: 6.5 s after clients disconnect. A server may take that long
- * to notice it and to free the slot.
- */
+/** When all slots must be free: a server may take 6.5 s to notice that a client has disconnected. */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

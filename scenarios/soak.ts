@@ -1,10 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/**
- * A closed loop that lasts longer than other scenarios, to notice memory or latency that grows with each request. Only
- * autocannon sends it: k6 would use more CPU than the server, and so would measure its own latency.
- */
+/** Sends a long closed loop, to notice growing memory or latency. k6 would use more CPU than the server. */
 export const soak: Scenario = {
   name: "soak",
   title: "memory and latency do not drift under an even load",

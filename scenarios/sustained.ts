@@ -1,9 +1,7 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/**
- * Sends nine tenths of the minute's limit at a constant rate. Nothing may be refused. Only k6 can keep a constant rate.
- */
+/** Sends nine tenths of the minute's limit at a constant rate, of which nothing may be refused. */
 export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
@@ -19,9 +17,6 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/**
- * Returns the number of requests per second: below the limits of the minute and of the hour, so that no refusal is
- * legal.
- */
+/** Number of requests per second, below the limits of minute and hour, so that no refusal is legal. */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

@@ -18,10 +18,7 @@ export const flow = (name: string, operation: Operation, shape: TrafficShape, ot
   ...other,
 });
 
-/**
- * Returns half of the concurrency slots, at least one. The others stay free, because a server may release a slot
- * shortly after the response.
- */
+/** Returns half of the concurrency slots. The others stay free, because a server may release slots late. */
 export const halfOfSlots = ({ concurrent }: ScenarioLimits): number => Math.max(1, Math.floor(concurrent / 2));
 
 /** Makes copies of a flow that start at equal intervals, with the names `name-1`, `name-2`, … */

@@ -19,10 +19,6 @@ export interface JudgeReceiverOptions extends DeliverySettings {
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
 }
 
-/**
- * Maximum number of open connections to a receiver. A run sends at most 20 deliveries at the same time; the rest is a
- * reserve.
- */
 const maxConnections = 32;
 
 /** Sends deliveries to a webhook receiver, and judges its responses by the clauses for receivers. */
@@ -40,10 +36,7 @@ export async function judgeReceiver({ progress, messages, ...options }: JudgeRec
   return { ...redactRun(result, facts, options), target };
 }
 
-/**
- * Writes the deliveries that a run would send into a folder: a file for each body, and `deliveries.json` with the
- * headers.
- */
+/** Writes a run's deliveries into a folder: a file for each body, and the headers in `deliveries.json`. */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};
   const written: object[] = [];

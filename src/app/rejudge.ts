@@ -23,10 +23,7 @@ interface RejudgeOptions {
   readonly selected?: readonly Suite[];
 }
 
-/**
- * Judges saved evidence with this version's checks, without sending requests. A probe that the run skipped keeps its
- * skip reason.
- */
+/** Judges saved evidence by this version's checks. A skipped probe keeps its skip reason. */
 export function rejudgeRun(
   report: Report,
   evidence: Evidence,
@@ -59,10 +56,7 @@ function batchPathIn({ probes }: Evidence): string | null {
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
 
-/**
- * Returns `none` if the target of a report required no keys. Findings of clauses about keys are marked as exempt in
- * such a report.
- */
+/** Returns `none` if findings about keys are marked as exempt, because the target required no keys. */
 const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
 
@@ -72,10 +66,7 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/**
- * Returns the checks by which to judge a saved run. These are its own checks, newer checks for which it has evidence,
- * and checks of later requirement sets.
- */
+/** Checks for a saved run: its own, newer ones with evidence, and those of later requirement sets. */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -87,17 +78,15 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Reports of earlier versions record only which `must` clauses the user left out. Other checks count as selected if
-    // their section has findings. Checks that use only probes of the stage `review` are an exception, because every run
-    // has those probes.
+    // Reports of earlier versions record no selection, but findings show which sections were selected. Probes of the
+    // stage `review` prove nothing, because every run has them.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Checks of later requirement sets are judged even without evidence. Otherwise an old run could pass a later set
-  // whose checks it never exercised.
+  // Judged even without evidence. Otherwise an old run could pass a later set that it never exercised.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

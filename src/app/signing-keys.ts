@@ -25,7 +25,7 @@ export function createKeyPair(name: string, algorithm: KeyAlgorithm) {
   return { keyId: keyIdOf(publicKey), privateFile, publicFile };
 }
 
-/** Writes a private key into a new file. Never replaces a file, because that could destroy another private key. */
+/** Never replaces a file, because that could destroy another private key. */
 function writeNewPrivateFile(file: string, pem: string): void {
   try {
     const descriptor = openSync(file, "wx", 0o600);
@@ -41,7 +41,7 @@ function writeNewPrivateFile(file: string, pem: string): void {
   }
 }
 
-/** Returns the JSON text of a vendor's list of public keys. From a private key in `files`, lists the public one. */
+/** Returns a vendor's list of public keys as JSON. A private key in `files` is listed as its public key. */
 export function keyListJson(files: readonly string[], vendor: string): string {
   const list = createKeyList(
     vendor,

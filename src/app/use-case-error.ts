@@ -1,22 +1,10 @@
-/**
- * Why a use case, such as a replay, cannot start. Command line and library describe it with their own flags or options.
- */
+/** Why a use case, such as a replay, cannot start. Command line and library word it differently. */
 export type UseCaseProblem =
-  /**
-   * A replay cannot send the evidence of this check again. `what` describes that evidence. `does` says how a new run
-   * produces it.
-   */
+  /** A replay cannot send a check's evidence (`what`) again. `does` says how a new run produces it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
-  /**
-   * The user gave one key, but the requests used the keys `names`. `variables` are the environment variables for these
-   * keys.
-   */
+  /** The user gave one key, but the requests used several, with these names and environment variables. */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
-  /**
-   * The user gave no value for the key `name`. `variable` is the environment variable for it; `null` if the report
-   * names none.
-   */
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }
   | { readonly kind: "report on a client" }

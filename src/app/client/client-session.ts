@@ -12,9 +12,7 @@ import { type CommandLine, type EndedCommand, runCommand } from "./run-command.t
 export interface ClientSettings {
   readonly command: CommandLine;
   readonly environment: Readonly<Record<string, string>>;
-  /**
-   * The kinds of errors that the harness injects into responses. Empty: the command runs without injected errors only.
-   */
+  /** Kinds of errors that the harness injects into responses; empty for none. */
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;
@@ -36,10 +34,7 @@ interface SessionTools {
 }
 
 const maxRuns = 40;
-/**
- * No further run with injected errors starts after 5 minutes, or after 6 times the duration of the run without errors.
- * The longer of the two times counts.
- */
+/** No run with injected errors starts after 5 min, or 6 times the run without errors if that is longer. */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 

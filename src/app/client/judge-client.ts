@@ -20,7 +20,7 @@ import { type ClientSettings, createClientSession } from "./client-session.ts";
 import { isLoopback } from "../../base/network/network.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
-/** Names of the environment variables through which the client gets the server's address and its credentials. */
+/** Names of the environment variables that pass the server's address and credentials to the client. */
 export interface ClientVariables {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -32,9 +32,7 @@ export interface ClientVariables {
 
 export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> {
   readonly variables: ClientVariables;
-  /**
-   * For HTTPS: the certificate chain and the private key as PEM, and the host name in the certificate. `null` for HTTP.
-   */
+  /** Certificate chain and private key as PEM, and the certificate's host name; `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string; readonly host: string } | null;
   readonly messages: Messages;
   readonly signal: AbortSignal;
@@ -47,10 +45,7 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
 /** Maximum number of connections that a client opens. Each needs two file descriptors in this process. */
 const maxConnections = 256;
 
-/**
- * Runs the command of a client against the reference server, and judges the client's requests by the clauses for
- * clients.
- */
+/** Runs a client's command against the reference server, and judges its requests by the clauses for clients. */
 export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
   const startMs = performance.now();
@@ -80,7 +75,7 @@ async function judgeWithServers(
   key: { readonly name: string; readonly text: string },
 ): Promise<JudgedTarget> {
   const { messages, signal, progress, variables, troubles, seed } = options;
-  // In the report, the client takes the place of the target. Its key and its signing secret are redacted everywhere.
+  // Stands for the client in the report. Its key and its signing secret are redacted.
   const target: Target = {
     ...defaultTargetTraits,
     name: clientName(options.command),
@@ -115,8 +110,7 @@ async function judgeWithServers(
         },
       ),
   });
-  // The cast is needed because a callback sets this variable. TypeScript does not see that, and gives it the type
-  // `null` here.
+  // A callback sets this variable. TypeScript does not see that, and gives it the type `null`.
   if ((unstartable as UsageError | null) !== null) throw unstartable as unknown as UsageError;
   const facts = {
     party: "client",
@@ -129,10 +123,7 @@ async function judgeWithServers(
   return { ...redactRun(result, facts, { target: { ...target, keys }, signal }), target };
 }
 
-/**
- * Returns the name of a client for its report, such as `python tests.py`. Leaves out further arguments, because they
- * may contain secrets.
- */
+/** Returns a client's name such as `python tests.py`. Leaves out arguments, which may contain secrets. */
 export function clientName([program, ...args]: readonly [string, ...string[]]): string {
   const script = args.find((each) => /^[\w./-]+[.]\w+$/.test(each) && !each.startsWith("-"));
   return [basename(program), ...(script === undefined ? [] : [basename(script)])].join(" ");
@@ -140,10 +131,7 @@ export function clientName([program, ...args]: readonly [string, ...string[]]): 
 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
-/**
- * Returns the keys in a client's requests that the harness did not give to the client. They are real secrets of the
- * user.
- */
+/** Returns keys in the client's requests that the harness did not give to it: real secrets of the user. */
 function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
   const values = exchanges.flatMap(({ request }: Exchange) =>
     secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
@@ -164,10 +152,7 @@ const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst
 
 const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
 
-/**
- * Lets the server deliver webhooks only to loopback, so that no tested client can make it send requests to another
- * machine.
- */
+/** Limits webhook deliveries to loopback, so that no client can make the server send requests elsewhere. */
 const deliversToLoopback: Patch = {
   ...variantTraits,
   name: "delivers-to-loopback",
@@ -176,7 +161,7 @@ const deliversToLoopback: Patch = {
   override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
 };
 
-/** Accepts a request signature over the path with or without the query string. The interface document allows both. */
+/** Accepts a request signature with or without the query string, because the document allows both. */
 const acceptsBothSignatures: Patch = {
   ...variantTraits,
   name: "signatures-with-and-without-query",

@@ -15,10 +15,7 @@ export interface CommandOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /**
-   * Whether the command's output is shown, on standard error. Otherwise `output` of the result has its last 4,000
-   * characters.
-   */
+  /** Whether the command's output is shown on standard error. If so, `output` of the result is empty. */
   readonly showsOutput: boolean;
 }
 
@@ -54,13 +51,12 @@ const maxOutputChars = 4000;
 /** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
 const terminationGraceMs = 1000;
 
-/** Runs a command until it ends or reaches its time limit. Then also ends the processes that the command started. */
+/** Runs a command until it ends or reaches its time limit, and ends the processes that it started. */
 export async function runCommand(options: CommandOptions): Promise<EndedCommand> {
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
   const startMs = performance.now();
-  // The command runs in its own process group, so that one signal ends both the command and the processes that it
-  // started.
+  // A process group of its own, so that one signal also ends the processes that the command starts.
   const child = spawn(program, args, {
     detached: process.platform !== "win32",
     env: { ...process.env, ...environment },
@@ -105,10 +101,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   }
 }
 
-/**
- * Waits for the event `exit`. The event `close` may never come, because a process that the command started may keep the
- * output open.
- */
+/** Waits for `exit`, because `close` may never come: other processes may keep the output open. */
 const waitForExit = (
   child: ReturnType<typeof spawn>,
   program: string,

@@ -13,10 +13,7 @@ import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import type { ConfigurationFile, HostedObservations } from "./judge-configurations.ts";
 
-/**
- * Fields of an agent configuration file that the target's responses may contain. `listed`: the names of the field in
- * the agent list.
- */
+/** Fields of a configuration file that responses may contain. `listed`: names of the field in the agent list. */
 const comparedFields = [
   { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
   { name: "framework", clause: "CFG-1", listed: ["framework"] },
@@ -27,7 +24,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/** Reports the values in agent configuration files next to the values that the target shows for these agents. */
+/** Reports values in agent configuration files next to those that the target shows for the agents. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,
@@ -99,9 +96,6 @@ function listItemOf(file: ConfigurationFile, listing: Exchange): unknown {
   return items.find(has(id, "agent_id", "id")) ?? items.find(has(agentName, "agent_name", "name"));
 }
 
-/**
- * Formats the value at a path of a response's JSON. Without a successful response, formats the status or the problem.
- */
 function formatResponseValue(exchange: Exchange, ...path: readonly string[]): string {
   const { answer } = exchange;
   if (answer.kind === "unanswered") return `no response (${answer.detail})`;

@@ -76,10 +76,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const filePlace = (file: string, place: Place) => ({ file, line: place.line, column: place.column });
 
-/**
- * Returns a note for each agent id that occurred in an earlier file. It is only a note, because two versions of an
- * agent may share an id.
- */
+/** Notes agent ids that occur repeatedly. No failures, because two versions of an agent may share an id. */
 function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {

@@ -7,7 +7,7 @@ import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/t
 export interface ControlAccess {
   readonly baseUrl: string;
   readonly token: string;
-  /** Name of the environment variable that holds the token. The target file contains this name, and never the token. */
+  /** Environment variable that holds the token. The target file contains this name, and never the token. */
   readonly variable: string;
   readonly network: Network;
 }
@@ -18,7 +18,7 @@ export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Detects by GET requests whether a target has a test control. Returns the parts of a target file that use it. */
+/** Detects by GET requests whether a target has a test control, and returns target file parts that use it. */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
   try {
@@ -50,16 +50,9 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
   };
 }
 
-/**
- * Id of the agent that is created and deleted to cause deployment events. Probes with another purpose do not use this
- * agent.
- */
+/** Agent that is created and deleted to cause deployment events. Probes with another purpose do not use it. */
 const deployedAgentId = "newcomer";
 
-/**
- * Returns the calls that cause deployment events. Events other than creation and deletion affect the agent that has
- * webhooks, or else the answering agent.
- */
 function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,
   agents: ControlOffer["agents"],

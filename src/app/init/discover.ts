@@ -10,7 +10,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 
 export interface DiscoveredAgent {
   readonly id: string;
-  /** The agent's health. `null` if it was not requested, or if the interface document does not define the value. */
+  /** The agent's health; `null` if it was not requested, or if the document does not define the value. */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's item in the list has an entrypoint whose tag ends in `_stream`. */
   readonly mentionsStream: boolean;
@@ -34,13 +34,9 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxListedAgents = 50;
-/** Maximum number of health requests. No rate limit applies to them, but each one makes the user wait longer. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/**
- * Maximum time to wait for room in a rate limit: just over a minute, so that the window of a used-up minute limit has
- * ended.
- */
+/** Just longer than a minute, so that the window of a used-up minute limit has ended. */
 const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;

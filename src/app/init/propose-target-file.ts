@@ -22,7 +22,6 @@ export interface AnswersBeforeDiscovery {
   /** Base URL of the target, normalized to end in `/v1`. */
   readonly baseUrl: string;
   readonly name: string;
-  /** Environment variable that holds the API key. The target file names this variable and never contains the key. */
   readonly keyVariable: string;
   readonly key: string;
   readonly out: string;
@@ -39,10 +38,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/**
- * Roles that an agent plays only when it gets a certain query from the user. `agent` names the agent that gets the
- * query.
- */
+/** Roles that an agent plays only for a certain query. `agent` names the agent that gets the query. */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -53,10 +49,7 @@ export const queryRoles = {
 /** Queries that the user gave, by role. With the query for `slow`, for example, an agent responds slowly. */
 export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
-/**
- * Paths of the batch and operation endpoints. The user has to give them, because the interface document does not define
- * them.
- */
+/** Paths of the batch and operation endpoints, which the interface document does not define. */
 export type UserGivenPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 export interface AnswersAfterDiscovery {
@@ -68,7 +61,7 @@ export interface AnswersAfterDiscovery {
   readonly control: ControlParts;
 }
 
-/** Suggests an agent to answer and an agent to stream: the healthiest agent, and a healthy one with a `_stream` tag. */
+/** Suggests the healthiest agent to answer, and a healthy one with a `_stream` tag to stream. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -76,7 +69,7 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/** Returns a target file made of the user's answers and of discovered facts. It does not contain the key itself. */
+/** Returns a target file made of the user's answers and discovered facts. It does not contain the key. */
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: AnswersBeforeDiscovery,
   discovered: DiscoveredTarget,
@@ -118,10 +111,7 @@ function rolesByPrompt(prompts: KnownQueries, chosen: ChosenAgents): NonNullable
   return Object.fromEntries(roles) as NonNullable<ParsedTargetFile["agents"]>;
 }
 
-/**
- * Returns the network settings for a target file. File paths become relative to the target file. A proxy URL with
- * credentials is left out.
- */
+/** Network settings for a target file, with relative paths. Leaves out a proxy URL with credentials. */
 function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
   const network = {
@@ -133,10 +123,6 @@ function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-/**
- * Returns the path of the JSON schema, relative to the target file. Returns `null` if no schema is installed. The
- * single-file executable contains none.
- */
 function relativeSchemaPath(out: string): string | null {
   const folder = dirname(resolve(out));
   const installed = ancestorsOf(folder).map((each) =>

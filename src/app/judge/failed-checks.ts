@@ -8,15 +8,9 @@ import type { Probe } from "../../run/probe.ts";
 
 /** The failed checks of a saved report, as a selection of checks for a new run. */
 export interface FailedChecks {
-  /**
-   * Ids of the failed checks, and of the earlier checks that they repeat with more requests. If this version does not
-   * have a failed check, the id of its clause selects all checks of the clause.
-   */
+  /** Ids of the failed checks and the checks that they repeat; a clause's id if a check no longer exists. */
   readonly only: readonly string[];
-  /**
-   * All suites. If the evidence was saved, a failed check also runs the probes that recorded the exchanges of its
-   * findings.
-   */
+  /** All suites. A failed check also runs the probes that recorded the exchanges of its findings. */
   readonly suites: readonly Suite[];
   /** The seed with which requests are generated. Absent if the report does not name it. */
   readonly coverageSeed?: number;
@@ -46,17 +40,11 @@ export function failedChecks(
   };
 }
 
-/**
- * Returns the ids of a check and of the earlier checks that it repeats with more requests. Findings of such a check are
- * reported only together with those of the earlier checks.
- */
+/** Returns the ids of a check and of the earlier checks without which its findings are not reported. */
 const withRepeated = (check: Check | undefined): string[] | undefined =>
   check && [check.id, ...(withRepeated(check.widens) ?? [])];
 
-/**
- * Adds to each failed check the probes that recorded the exchanges of its findings. A check may judge exchanges of any
- * probe.
- */
+/** Adds the probes that recorded a failed check's findings, because a check may judge exchanges of any probe. */
 function withRecorders(suites: readonly Suite[], failed: readonly ReportFinding[], evidence: Evidence): Suite[] {
   const findings = Map.groupBy(failed, ({ check }) => check);
   const recorders = recordersById(suites, evidence);
@@ -68,10 +56,6 @@ function withRecorders(suites: readonly Suite[], failed: readonly ReportFinding[
   return suites.map(({ title, checks }) => ({ title, checks: checks.map(completed) }));
 }
 
-/**
- * Returns, by the id of each exchange and delivery, the probes whose evidence contains it. Leaves out probes of the
- * stage `review`, which send nothing.
- */
 function recordersById(suites: readonly Suite[], { probes }: Evidence): ReadonlyMap<string, readonly Probe[]> {
   const checks = suites.flatMap((suite) => suite.checks);
   const sending = checks.flatMap(probesOfCheck).filter(({ stage }) => stage !== "review");

@@ -21,9 +21,7 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /**
-   * Called if response headers do not show the tier of the main key. Returns the tier, or `null` if it stays unknown.
-   */
+  /** Returns the tier of the main key if no response header shows it; `null` if it stays unknown. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
@@ -43,12 +41,9 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
 
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/**
- * Maximum number of connections to the embedded server. Each needs two file descriptors, because client and server
- * share this process.
- */
+/** Each connection needs two file descriptors, because client and server share this process. */
 const maxEmbeddedConnections = 128;
-/** Maximum number of connections to a target that is not embedded. Probes of concurrency limits may open more. */
+/** Maximum number of connections to other targets, not counting probes of concurrency limits. */
 const maxTargetConnections = 32;
 
 export const connectionsOfRun = (target: Target | null): number =>
@@ -69,7 +64,7 @@ export async function judgeTarget({
   const { target: listed, close } =
     named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
   try {
-    // If the target offers to issue keys for tests, gets these keys first, because the run must redact them, too.
+    // Gets keys that the target issues for tests before the run, because the run must redact them, too.
     const provided = await withControlParts(listed, "issue");
     const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);
@@ -77,8 +72,7 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Runs announce the keys that they use, so that runs with the same keys notice each other. No other run can use
-        // the embedded server's keys.
+        // Runs that use the same keys notice each other. No other run can use the embedded server's keys.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),
@@ -99,10 +93,7 @@ export const progressOptions = ({ onPlan, onProbe }: Pick<RunEvents, "onPlan" | 
   onProbe: ({ planned }: ProbeRun): void => onProbe?.(planned.probe.name),
 });
 
-/**
- * Returns a test whether a breach ends the run. The breach must be of a must clause in the requirement set, and must
- * not be a known failure.
- */
+/** Returns a test whether a breach ends the run: a new breach of a must clause in the requirement set. */
 const stopsAt =
   (known: Baseline, { requirements, messages }: Pick<RunScope, "requirements" | "messages">) =>
   (breach: Judgement): boolean =>

@@ -18,10 +18,6 @@ export type RedactedRun =
       /** State of the run's webhook receiver when the run ended. `null` if the run had no receiver. */
       readonly listening: ListeningState | null;
     })
-  /**
-   * The run judged nothing, for example because the target did not respond. `sentence` gives the reason. The report
-   * contains the same sentence.
-   */
   | (RedactedDocument & { readonly kind: "nothing to judge"; readonly sentence: string });
 
 interface RedactedDocument {
@@ -30,10 +26,7 @@ interface RedactedDocument {
   readonly interrupted: boolean;
 }
 
-/**
- * State of a webhook receiver after a run. It contains the signing secrets that the harness generated for the webhooks
- * of this run.
- */
+/** State of a webhook receiver after a run, with the signing secrets of the run's webhooks. */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
   /** The webhook receiver; `null` if it is closed. */
@@ -45,17 +38,12 @@ export interface ListeningState {
 }
 
 export interface RedactedRunOptions extends RunOptions, StatedFacts {
-  /**
-   * Turns data such as skip reasons into sentences that name the flags of the command line, or the options of the
-   * library.
-   */
+  /** Describes data such as skip reasons in the terms of the command line or of the library. */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
 }
 
-/**
- * Runs the suites, and redacts keys and other secrets in the result. `unselected`: must clauses that the user left out.
- */
+/** Runs the suites, and redacts secrets in the result. `unselected`: must clauses that the user left out. */
 export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],
@@ -80,10 +68,6 @@ export function redactRun(result: RunResult, facts: RunReportFacts, options: Red
   }
 }
 
-/**
- * Replaces the result of a run for which no report could be made. Each check has the outcome `error`, and the evidence
- * is empty.
- */
 function failedResultOf(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
@@ -108,8 +92,7 @@ function redactResult(result: RunResult, facts: RunReportFacts, { target, signal
       result: outcome.kind === "skipped" ? { kind: "skipped", ...describeSkip(outcome, facts.messages) } : outcome,
     })),
   };
-  // `deep` redacts report and evidence together, because they share objects. Two calls would copy each shared object
-  // twice.
+  // One call for both, because report and evidence share objects, which two calls would copy twice.
   const { deep } = redactorWithAlteredKeys([...secretsOf(target), ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted: signal?.aborted ?? false, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

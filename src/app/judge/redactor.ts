@@ -14,17 +14,11 @@ import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/**
- * Minimum length of a key whose altered forms are recognized by their unchanged part. For shorter keys, `alteredKeysOf`
- * lists the altered forms.
- */
+/** Minimum length of a key whose altered forms are recognized by their unchanged part. */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
-/**
- * Returns altered forms of a short key, such as the key without its last character. Responses may contain them, and
- * they reveal most of the key.
- */
+/** Returns altered forms of a short key, which responses may contain and which reveal most of the key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minRecognizedLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorizations[kind](value)?.split(" ").slice(1) ?? []);
@@ -33,10 +27,7 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
     .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutOffMark : partMark), value: form }));
 }
 
-/**
- * Finds secrets in the target's responses that the target has generated, such as API keys. Leaves out the webhook
- * secrets of the harness.
- */
+/** Finds secrets in responses, such as new API keys. Leaves out the harness's own webhook secrets. */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const found = exchanges.flatMap(({ answer }) =>
@@ -63,10 +54,7 @@ function secretsWithin(value: unknown, depth: number): string[] {
   );
 }
 
-/**
- * Whether a text occurs in every report, because the harness writes it. Redacting it would make reports unreadable. The
- * text is in lower case.
- */
+/** Whether a lower-case text is the harness's own. Redacting such a text would make reports unreadable. */
 export function isHarnessText(gram: string): boolean {
   cachedHarnessText ??= harnessText();
   return cachedHarnessText.includes(gram);

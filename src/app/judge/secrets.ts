@@ -6,25 +6,22 @@ import { type Redactor, redactorFor, type Secret } from "../../evidence/redactio
 import type { Report } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 
-// This module must not import the suites, which load slowly. Commands that only show a report import this module.
+// Must not import the suites, which load slowly: commands that only show a report import this module.
 
 /** The words that stand for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/**
- * Whether a secret is unlikely to be a common word: it has at least 12 characters and a digit. Redacting common words
- * would damage unrelated texts.
- */
+/** Whether a secret is unlikely to be a common word, whose redaction would damage unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
-/** Removes webhook secrets from a report and its evidence. `evidence.json` keeps them, to check signatures again. */
+/** Removes webhook secrets from a report and its evidence. `evidence.json` keeps them to check signatures. */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
-/** Removes webhook secrets from a report at once, and from each part of the evidence when that part is first read. */
+/** Removes webhook secrets from a report, and from each part of the evidence when it is first read. */
 export function withoutWebhookSecretsOnRead(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,
@@ -56,17 +53,14 @@ function withoutSecretsOnRead({ probe, instance, result }: ProbeEvidence, deep: 
 const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
   redactorFor(exchanges.flatMap(webhookSecretsIn));
 
-/**
- * Removes webhook secrets from a report. Finds them by a text search in `evidence.json`, because parsing it would be
- * slower.
- */
+/** Removes webhook secrets from a report. Searches for them in `evidence.json`, because parsing is slower. */
 export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
   const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecretNames.name, value }));
   return redactorFor(secrets).deep(report);
 }
 
-/** Returns the secret that a request to create a webhook contains, as a list of one; empty for any other request. */
+/** Returns the secret in a request that creates a webhook, as a list of one; empty for other requests. */
 export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
   const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;

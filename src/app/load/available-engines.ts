@@ -26,10 +26,7 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/**
- * Removes k6 from the available engines if k6 cannot reach the target with the target's network settings. For the
- * embedded server (`null`), keeps all engines.
- */
+/** Removes k6 from the engines if k6 cannot reach the target; `null` for the embedded server. */
 export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6CannotReach(target);
   if (cannot === null) return { names, missing };

@@ -20,17 +20,10 @@ export type LoadDiscovery =
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/**
- * Maximum total time that discovery waits because of rate limits. Discovery sends few requests, so it rarely has to
- * wait.
- */
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
-/**
- * Finds what the target file does not say: an agent that answers, and the tier of the main key. Finds slow agents only
- * if they are in `needed`.
- */
+/** Finds what the target file lacks: an answering agent, the main key's tier, and slow agents if `needed`. */
 export async function discoverForLoad(
   named: Target,
   signal: AbortSignal,
@@ -42,8 +35,7 @@ export async function discoverForLoad(
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   let limit: HarnessLimit | null = null;
-  // A callback sets `limit`, but TypeScript does not see that. Read without this function, `limit` would have the type
-  // `null`.
+  // A function, because TypeScript does not see that a callback sets `limit`, and would infer `null`.
   const limitMet = (): HarnessLimit | null => limit;
   const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
   const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };

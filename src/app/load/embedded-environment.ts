@@ -17,13 +17,11 @@ export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Prom
 
 const deliveryTimeoutMs = 15_000;
 
-/** Returns the rate limits of a tier on the embedded server. A scenario may define those of the enterprise tier. */
+/** Returns a tier's rate limits on the embedded server. A scenario may replace those of the enterprise tier. */
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
-/**
- * Prepares the embedded server for load trials. The first trial starts the server's process. Each trial gets new keys.
- */
+/** Prepares the embedded server for load trials. Its process starts with the first trial. */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): ClosableEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;

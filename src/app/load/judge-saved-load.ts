@@ -19,10 +19,7 @@ import { mergeEvidence } from "../../load/merge.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/**
- * Judges saved load evidence. `clocksApartMs`: maximum difference between the clocks of the machines that sent the
- * load.
- */
+/** Judges saved load evidence. `clocksApartMs`: maximum difference between the sending machines' clocks. */
 export function judgeSavedLoad(
   paths: readonly string[],
   clocksApartMs: number,
@@ -36,7 +33,6 @@ export function judgeSavedLoad(
   };
 }
 
-/** Assembles the report on a load from saved evidence. The report names no target, because the evidence does not. */
 function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const startsMs = kept.map(({ evidence }) => Date.parse(evidence.startedAt));
@@ -68,7 +64,7 @@ interface EvidenceFile {
   readonly evidence: LoadEvidence;
 }
 
-/** Judges the load trials in saved evidence. Files with the same scenario, tier and engine belong to one trial. */
+/** Judges saved load trials. Files with the same scenario, tier and engine belong to one trial. */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedTrialOutcome[] {
   const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
@@ -103,8 +99,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // A pod's log has a line of JSON for each request, often a million lines. `JSON.parse` would take 0.2 s to reject
-  // such a text.
+  // `JSON.parse` is slow to reject a pod's log, which has a line of JSON for each request.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

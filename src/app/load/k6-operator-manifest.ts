@@ -22,7 +22,7 @@ export function k6OperatorManifest(
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // The scenario needs a webhook receiver in the harness. The harness no longer runs when the pods send the load.
+  // The webhook receiver runs in the harness, which has ended when the pods send the load.
   if (trial.scenario.needs.includes("receiver"))
     throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
   // Pods of a cluster cannot use this machine's proxy and certificate files, because they run elsewhere.

@@ -5,7 +5,7 @@ import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { fromOutside } from "../../base/line.ts";
 
-/** Why no load is sent. It is data, because command line and library describe it with their own flags or options. */
+/** Why no load is sent, as data that command line and library describe in their own terms. */
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
@@ -21,7 +21,7 @@ export type NotSentReason =
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** This machine ran out of a resource that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
-  /** The id of the agent cannot be a part of a URL, for example because it is `..`. `problem` gives the reason. */
+  /** The agent's id, such as `..`, cannot be a part of a URL. `problem` gives the reason. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
   /** The user allowed only GET requests, but a load needs POST requests to invoke agents. */
   | { readonly kind: "read only" }

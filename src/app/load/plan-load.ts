@@ -58,9 +58,7 @@ export interface LoadPreview {
   readonly unsendable: readonly string[];
 }
 
-/**
- * Plans the trials of a load. Throws if a scenario is unknown, if no key has a known tier, or if no trial is possible.
- */
+/** Plans the trials of a load. Throws if there is no such scenario, no known tier or no possible trial. */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(parameters.scenarios, target !== null);
   const tiers = target === null ? null : chosenTiers(target, parameters.tier);
@@ -78,10 +76,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
   return { trials, tiers, unsendable, estimateOf: (trial) => estimateForTrial(trial, tiers) };
 }
 
-/**
- * Checks the load parameters before anything is sent. If no key has a known tier yet, does not check parameters that
- * depend on the target.
- */
+/** Checks the load parameters before anything is sent. The full check needs a key with a known tier. */
 export function assertLoadParameters(
   parameters: LoadParameters,
   target: Target | null,
@@ -92,10 +87,7 @@ export function assertLoadParameters(
   if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engines.names);
 }
 
-/**
- * Checks the load parameters that do not depend on the target: the scenarios must exist, and an engine must be
- * installed.
- */
+/** Checks the load parameters that do not depend on the target: scenarios and engine. */
 export function assertScenariosAndEngine(
   { scenarios, engine }: Pick<LoadParameters, "scenarios" | "engine">,
   isRealTime: boolean,
@@ -158,10 +150,7 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/**
- * Default scenarios of a load in real time. They are few, because without a test clock a key rests for a minute between
- * two scenarios.
- */
+/** Few scenarios, because without a test clock a key rests for a minute between two of them. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names, without duplicates; the default scenarios for an empty list. */
@@ -188,7 +177,6 @@ function similarNames(name: string): string[] {
 const isSimilar = (name: string, typed: string, words: readonly string[]): boolean =>
   words.some((word) => word.length > 2 && name.includes(word)) || editDistance(name, typed.toLowerCase()) <= 3;
 
-/** Returns the Levenshtein distance: how many letters to insert, delete or replace to make one text of the other. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [at, letter] of Array.from(one).entries()) {

@@ -17,22 +17,14 @@ export interface RedactedLoad {
   readonly document: ReportDocument;
   /** SHA-256 digest of each evidence file, by file name, for a signed statement about the load. */
   readonly digests: Digests;
-  /**
-   * The folder with the written files: a temporary one if the requested folder could not be written; `null` if nothing
-   * was written.
-   */
+  /** The folder with the files: a temporary one if the requested one failed, `null` if none was written. */
   readonly folder: string | null;
 }
 
-/**
- * Collects the results of load trials. `add` writes the evidence of a trial at once, and `finish` writes the report.
- */
+/** Collects load trials. `add` writes the evidence of a trial at once, and `finish` writes the report. */
 export type LoadWriter = ReturnType<typeof openLoadWriter>;
 
-/**
- * Creates a writer for the results of a load. If `wantedFolder` is not `null`, `report.json` and `load/*.json` are
- * written into it.
- */
+/** Creates a writer for the results of a load. Without a `wantedFolder`, no files are written. */
 export function openLoadWriter(
   target: Target | null,
   wantedFolder: string | null,
@@ -48,8 +40,6 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // After a file went to a temporary folder, later files go there, too. If no folder could be written, the next file
-    // tries the same folders again.
     folder = written.folder ?? folder;
   };
   return {
@@ -80,10 +70,7 @@ export function openLoadWriter(
   };
 }
 
-/**
- * Returns how to report why a load was not sent: the target was unreachable, or the load was stopped. Returns `null`
- * for a reason that gets no report.
- */
+/** Returns how to report that no load was sent; `null` for a reason that gets no report. */
 export function runEndWithoutLoad(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

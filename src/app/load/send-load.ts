@@ -33,13 +33,13 @@ import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import { openLoadWriter, type LoadWriter, type RedactedLoad, runEndWithoutLoad } from "./save-load.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
-/** Options of {@link sendLoad}. Load parameters that are missing have the values of {@link defaultLoadParameters}. */
+/** Options of {@link sendLoad}. Missing parameters have the values of {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly target: Target | null;
   readonly patches?: readonly Patch[];
   /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /** When the target's keys were last used (`performance.now()`). Default: `null`, for keys that were not used. */
+  /** When the keys were last used, by `performance.now()`; `null`, the default, for unused keys. */
   readonly usedAtMs?: number | null;
   readonly readOnly?: boolean;
   readonly messages: Messages;
@@ -88,15 +88,12 @@ export async function sendLoad(
 export interface PreparedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Runs trials of the plan, and writes a report on them into the folder. May be called again with the same trials. */
+  /** Runs trials and writes a report on them into the folder. May be called again with the same trials. */
   readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<RedactedLoad>;
   readonly close: () => Promise<void>;
 }
 
-/**
- * Discovers the target, plans the trials, and asks the user for consent. The caller then runs the trials, and may run
- * them again.
- */
+/** Discovers the target, plans trials and asks for consent. The caller may run the trials repeatedly. */
 export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -203,8 +200,7 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // `waitedMs` counts a pause in full, even if the pause was interrupted. The sum must not exceed the duration of the
-  // load.
+  // An interrupted pause counts in full in `waitedMs`, which must not exceed the load's duration.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }
@@ -214,10 +210,7 @@ export const requestsLeft = (maxRequests: number | null, { requests }: Report): 
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
 
 export interface LoadEvents {
-  /**
-   * Called before the first trial. `target` includes the keys that the target issued for this load. For the embedded
-   * server, `target` is `null`.
-   */
+  /** Called before the first trial. `target` has the keys issued for this load; `null` for the embedded server. */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
@@ -238,10 +231,7 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/**
- * Creates the environment of load trials, but starts nothing yet. `used`: when each key was last used, by the key's
- * name.
- */
+/** Creates the environment of load trials, but starts nothing. `used`: last use of each key, by its name. */
 export const createEnvironment = (
   target: Target | null,
   patches: readonly Patch[],

@@ -22,10 +22,7 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/**
- * Returns the keys and limits of each tier for which the target has a usable key. A tier with a name of the target's
- * own counts as enterprise.
- */
+/** Returns keys and limits of each tier with a usable key. A tier of the target's own counts as enterprise. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -35,10 +32,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/**
- * Prepares the user's target for load trials. `used`: when each key was last used, by the key's name. A used key rests
- * before its first trial.
- */
+/** Prepares the user's target for load trials. `used`: last use of each key, which rests before a trial. */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
@@ -60,7 +54,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // The clock may lag in trials with webhooks. A target may send all due deliveries before it responds to an advance.
+    // A target may send all due webhook deliveries before it responds to an advance of the clock.
     const mayLag = needsReceiver(trial);
     const betweenTrials = clock?.betweenTrials ?? null;
     const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });
@@ -99,7 +93,6 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
 
 const needsReceiver = ({ scenario }: LoadTrial): boolean => scenario.needs.includes("receiver");
 
-/** Returns the keys that a trial uses: the main key of its tier, and the second key if the scenario needs one. */
 function keysOfTrial({ scenario }: LoadTrial, found: TierKeys | null): readonly TargetKey[] {
   if (found === null) return [];
   const { main, second, limits } = found;
@@ -123,10 +116,7 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/**
- * Returns the agents to which a load sends its requests, by role. If the target has no streaming agent, the answering
- * agent plays that role.
- */
+/** Agents of a load by role. The answering agent also streams if the target has no streaming agent. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,

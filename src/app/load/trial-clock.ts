@@ -13,16 +13,14 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/**
- * How long a test clock is observed to see whether it moves by itself. Not shorter, because headers show whole seconds.
- */
+/** Long enough to see whether a test clock moves by itself, because headers show whole seconds. */
 const observationMs = 3000;
 /** How far a test clock is advanced to see whether the time in the headers follows it. */
 const testAdvanceMs = 5000;
 /** Minimum difference between two times in headers that shows that the server's clock has moved. */
 const minChangeSeconds = 0.5;
 
-/** The server's time in Unix seconds, read from a response in two ways. A time is `null` if its headers are absent. */
+/** The server's time in Unix seconds, by two kinds of headers; `null` without such headers. */
 export interface ServerTimes {
   /** The server's time by its rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
@@ -35,10 +33,7 @@ interface ClockObservation {
   readonly timers?: Timers;
 }
 
-/**
- * Whether a test clock moves only when it is advanced. Observes that the target's time stands still for 3 s, and then
- * follows an advance.
- */
+/** Whether a test clock stands still by itself, and follows an advance. */
 export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
@@ -70,10 +65,10 @@ const advanceIntervalMs = 100;
 /** How far an advanced clock may lag behind real time. The checks of limits allow for this difference. */
 const maxLagMs = 10_000;
 
-/** A test clock that the harness advances along with real time until `stop`, because it stands still by itself. */
+/** A standing test clock that the harness advances along with real time until `stop`. */
 export type FollowingClock = ReturnType<typeof followRealTime>;
 
-/** Makes a test clock follow real time. Every 100 ms, the clock is advanced by the real time that has passed. */
+/** Makes a test clock follow real time by advancing it every 100 ms. */
 export function followRealTime(clock: ClockControl, timers: Timers = machineTimers) {
   const startedMs = timers.now();
   const end = new AbortController();
@@ -117,16 +112,13 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/**
- * How long to retry a failed advance of a test clock. A target that is being deployed anew may not respond for some
- * seconds.
- */
+/** A target that is being deployed anew may not respond for some seconds. */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
 /**
  * Returns a test clock that retries a failed advance for 8 s, and then ends the load with {@link TargetDied}. Must be
- * used only between trials. A failed advance may have taken effect, so a retry may advance the clock twice.
+ * used only between trials, because a retry may advance the clock twice.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
@@ -142,10 +134,7 @@ export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machin
   },
 });
 
-/**
- * Requests the health of an agent, for the rate-limit headers in the response. Health requests do not count against
- * rate limits.
- */
+/** Requests an agent's health for the rate-limit headers. Health does not count against rate limits. */
 export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {
@@ -164,10 +153,7 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
   }
 }
 
-/**
- * Gives trials control of a target's test clock. `beginMinute` advances it beyond the current minute window.
- * `keepInStep` makes it follow real time.
- */
+/** Controls a test clock: `beginMinute` starts a new minute window, `keepInStep` makes it follow real time. */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);
   let standing: Promise<boolean> | null = null;

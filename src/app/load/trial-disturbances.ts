@@ -17,17 +17,11 @@ interface WatchedTrial {
   readonly clock: ClockControl | null;
   /** The test clock that the harness advances along with real time; `null` if the harness does not do this. */
   readonly inStep: FollowingClock | null;
-  /**
-   * Whether the trial tolerates a test clock that lags behind real time. Trials of webhook deliveries do, because they
-   * count no requests in a rate-limit window.
-   */
+  /** Whether the test clock may lag behind real time, as in trials that count no requests in a window. */
   readonly mayLag: boolean;
 }
 
-/**
- * Watches for disturbances of a trial: another run or client that uses its keys, a stall of this machine, or a lagging
- * test clock.
- */
+/** Watches for disturbances of a trial: other users of its keys, a stalled machine, or a lagging test clock. */
 export function watchForDisturbances({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {
@@ -54,10 +48,6 @@ export function watchForDisturbances({ target, keys, announced, clock, inStep, m
   };
 }
 
-/**
- * Returns how to wait during the search for other clients of a key: by the test clock if there is one, otherwise in
- * real time.
- */
 const timeControlFor = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,

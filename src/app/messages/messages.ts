@@ -3,14 +3,10 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** The texts in which messages of the command line and of the library differ: names of settings, and some hints. */
+/** The texts in which messages of the command line and of the library differ. */
 export interface MessageTerms {
   /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /**
-   * The hints for which the command line and the library need separate texts. Other hints differ only in the names of
-   * settings.
-   */
   readonly hints: Readonly<
     Record<
       "agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "selection" | "tier" | "watch",
@@ -19,7 +15,7 @@ export interface MessageTerms {
   >;
 }
 
-/** Creates the messages of the command line or of the library. They say why a check was skipped, and what would enable it. */
+/** Creates the messages that say why a check was skipped, and what would enable it. */
 export function createMessages({ nameOf, hints }: MessageTerms): Messages {
   const reason = (cause: SkipCause): string => {
     if (typeof cause === "string") return cause;
@@ -86,10 +82,7 @@ const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 100
 /** A hint how to enable a skipped check: `give` names what the user has to provide. */
 export interface Hint {
   readonly give: string;
-  /**
-   * Explanation of `give`. Messages show it after a colon, but not in a list of alternatives. `null` if `give` needs
-   * none.
-   */
+  /** Explanation of `give` after a colon; `null` if none is needed. */
   readonly is: string | null;
 }
 

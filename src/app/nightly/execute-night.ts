@@ -49,7 +49,7 @@ export interface JudgedNight {
   readonly nightCount: number;
 }
 
-/** Runs the suites and sends the load. Then repeats the trials whose results are worse than on earlier nights. */
+/** Runs the suites and sends the load, and repeats trials with worse results than on earlier nights. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const { events, done } = plan.view.run;
@@ -135,7 +135,6 @@ const reportPartFolder = ({ history, id }: NightPlan, part: "run" | "load" | "se
   join(reportFolder(history, id), part);
 
 export interface NightEvents {
-  /** Called before the run with the damaged entries of the history, which cannot be used; the list may be empty. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
@@ -144,18 +143,12 @@ export interface NightEvents {
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/**
- * Options of a night, which is a run followed by a load. `maxRequests` limits both together. With `readOnly`, no load
- * is sent.
- */
+/** Options of a run followed by a load. `maxRequests` limits both together; `readOnly` omits the load. */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];
-  /**
-   * The load to send; `null` for none. `engine` must not be `in turns`, because a trial is compared only with earlier
-   * trials of the same engine.
-   */
+  /** The load, or `null`. `engine` must not be `in turns`: trials are comparable only by the same engine. */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;

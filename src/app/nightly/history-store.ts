@@ -23,19 +23,13 @@ export const reportFolder = (folder: string, id: string): string => join(folder,
 
 export const trendPageFile = "trend.html";
 
-/**
- * Returns a new id for a night. Ids sort by time, and end in random digits, so that two jobs that start at the same
- * time differ.
- */
+/** Returns an id that sorts by time. Random digits keep concurrent jobs apart. */
 export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
-/**
- * Reads the nights of a history. A night counts as damaged if it begins more than a day after `nowMs`, because its time
- * must be wrong.
- */
+/** Reads a history. Nights that begin more than a day after `nowMs` count as damaged. */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
@@ -69,7 +63,7 @@ function readEntry(folder: string, name: string, nowMs: number): NightEntry {
   }
 }
 
-/** Writes a night into its own file, atomically, so that concurrent jobs never overwrite each other's nights. */
+/** Writes a night into a file of its own, so that concurrent jobs never overwrite each other's nights. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 

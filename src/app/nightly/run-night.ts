@@ -26,10 +26,7 @@ import {
   type RunNightOptions,
 } from "./execute-night.ts";
 
-/**
- * Runs a night, compares it with earlier nights, and saves it unless it was interrupted. Checks the load parameters
- * before anything else.
- */
+/** Runs a night, compares it with earlier nights, and saves it unless it was interrupted. */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;
   if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
@@ -42,9 +39,6 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   return { kind: "interrupted" };
 }
 
-/**
- * Throws if a history belongs to another target, because differences between two targets would look like regressions.
- */
 function assertSameTarget(before: string | null, now: string, history: string): void {
   if (before === null || before === now) return;
   throw new UsageError(

@@ -25,15 +25,10 @@ export interface PlanRow {
   readonly stage: Stage;
   /** The tier that the probe tests. `null` for a probe that runs once per target, not once per tier. */
   readonly tier: string | null;
-  /**
-   * Names of the keys with which the probe sends requests. The plan attributes all of these requests to the first key.
-   */
+  /** Keys with which the probe sends requests. The plan counts all requests for the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /**
-   * Estimated number of agent executions. The estimate assumes that usage requests count against rate limits. If they
-   * do not, the probe exhausts the limits with invokes, which execute agents.
-   */
+  /** Estimated number of agent executions, if usage requests count against rate limits. */
   readonly executions: number;
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;
@@ -94,17 +89,12 @@ const longestWaitSeconds = (waits: WaitOptions | undefined, target: Target): num
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/**
- * The additional cost of a run if the main key turns out to have this tier. The run then also tests the tier's limits.
- */
+/** Cost that the tests of this tier's limits add to a run, if the main key turns out to have this tier. */
 export interface TierCost extends ProbeCost {
   readonly tier: string;
 }
 
-/**
- * Returns the cost of testing the limits of each published tier. The plan shows these costs if the main key's tier is
- * unknown before the run.
- */
+/** Returns the cost of testing each published tier's limits, for a main key whose tier is unknown. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");

@@ -12,22 +12,13 @@ import type { Target } from "../../target/target.ts";
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
-  /**
-   * Settings with which the run would try more pairs: lines of the target file, or flags. The setting that adds the
-   * most pairs comes first.
-   */
+  /** Target file lines or flags with which the run would try more pairs, the most effective first. */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/**
- * The pairs of request properties that a run will try. `triples` counts combinations of three properties: endpoint,
- * kind of key, and state of the key.
- */
+/** Pairs of request properties that a run will try. `triples`: endpoint, kind of key and state of the key. */
 export interface PlannedPairs extends PlannedPairCounts {
-  /**
-   * Whether `covered` is only a minimum. Other requests, or more generated requests than planned, may try further
-   * pairs.
-   */
+  /** Whether `covered` is only a minimum, because unplanned requests may try further pairs. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;
@@ -45,7 +36,7 @@ interface PlannedPairsInput {
   readonly messages: Messages;
 }
 
-/** Counts the pairs of request properties that generated requests will try; `null` if the run generates none. */
+/** Counts the pairs of request properties that generated requests will try; `null` if there are none. */
 export function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairsInput): PlannedPairs | null {
   const at = planned.findIndex(({ probe }) => probe === cornersRequested);
   if (at === -1) return null;
@@ -72,13 +63,9 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
 const needsLargerBudget = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/** The plan counts only requests that use up a rate limit. Health requests and refused requests may add up to 15 %. */
+/** Adds 15 % for health requests and refused requests, which use up no rate limit. */
 const unplannedRequestsFactor = 1.15;
 
-/**
- * Returns the requests and executions that remain after earlier probes, and the results of those probes that test
- * limits. Leaves out the cost of probes that would exceed the budget.
- */
 function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput) {
   const { maxRequests, maxExecutions, discoveryRequests, short } = input;
   let left = { requests: maxRequests - discoveryRequests, executions: maxExecutions ?? Number.POSITIVE_INFINITY };
@@ -94,8 +81,5 @@ function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsI
   return { left, tested };
 }
 
-/**
- * Returns the `result` of a probe that uses up a limit, as a list of one. For any other probe, returns an empty list.
- */
 const limitTestsOf = ({ probe: { usesUp: state }, tested }: PlannedProbe, result: LimitTest["result"]): LimitTest[] =>
   state === undefined ? [] : [{ state, tier: tested?.tier ?? null, result }];

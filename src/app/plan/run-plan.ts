@@ -22,17 +22,11 @@ export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
   /** For each role, such as `slow`: the agent that plays it, and any special path or request body. */
   readonly roles: Readonly<Record<string, string>>;
-  /**
-   * The requests with which a run discovers the target before its first probe. Health requests are not included,
-   * because no rate limit applies to them.
-   */
+  /** Requests that discover the target before the first probe, without health requests. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /**
-   * The number of webhooks, alerts and operations that the run leaves on the target. The interface has no way to delete
-   * them.
-   */
+  /** Webhooks, alerts and operations that stay on the target: the interface has no way to delete them. */
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
   readonly pairs: PlannedPairs | null;
@@ -55,9 +49,7 @@ export interface RunPlan {
 }
 
 export interface ChecksShortOfTime {
-  /**
-   * Ids of the checks that the run would skip because `maxWaitMs` is too short. Some may be skipped for one tier only.
-   */
+  /** Ids of checks that the run would skip, at least for one tier, because `maxWaitMs` is too short. */
   readonly checks: readonly string[];
   /** The smallest `--max-wait`, in minutes, that lets every check run. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
@@ -150,14 +142,10 @@ async function findChecksShortOfTime(
   return { checks: [...ids], enoughMinutes: await findEnough() };
 }
 
-/** The simulated run against a target with a test clock. It does not wait, so it skips no probe for lack of time. */
 const simulatedRunWithTestClock: SimulatedRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const listedAgentPlaceholder = "(found through the list)";
 
-/**
- * Adds placeholders for the agents to a target that names none. A run would choose the agents from the target's list.
- */
 function withAgentPlaceholders(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
   return {

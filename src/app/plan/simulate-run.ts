@@ -28,10 +28,7 @@ export interface SimulationOptions {
   readonly maxWaitMs: number;
 }
 
-/**
- * Simulates the waits of a run with a simulated clock. The result is an estimate, because simulated responses take no
- * time and never fail.
- */
+/** Simulates the waits of a run. Only an estimate, because simulated responses take no time and never fail. */
 export async function simulateRun(planned: readonly PlannedProbe[], parts: SimulationOptions): Promise<SimulatedRun> {
   const { target, main, discoveryRequests, maxWaitMs } = parts;
   const { signal } = new AbortController();
@@ -105,7 +102,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe of the stage `limits` waits for a new minute window itself. The pacer does not delay its requests.
+  // A probe of the stage `limits` waits for a new minute window itself, and the pacer does not delay it.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -136,10 +133,6 @@ async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Simul
 const waitStepMs = 1000;
 const windowSeconds = 60;
 
-/**
- * Returns a simulated response with status 200 at the time `ms`. It counts against the rate limits, but has no
- * rate-limit headers.
- */
 const simulatedSample = (ms: number): Sample => ({
   id: "",
   kind: "other",
@@ -153,7 +146,7 @@ const simulatedSample = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds the smallest maximum wait, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
+/** Finds the smallest maximum wait in minutes that skips no probe; `null` if a day is not enough. */
 export async function findSufficientWaitMinutes(
   planned: readonly PlannedProbe[],
   parts: SimulationOptions,
@@ -169,19 +162,13 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/**
- * The search for a sufficient wait starts this many minutes below the wait of a run without a limit. A run without a
- * limit also makes optional waits.
- */
+/** How far below an unlimited run's wait the search starts, because that wait includes optional waits. */
 const searchMarginMinutes = 2;
 
 /** Number of event-loop turns without a new timer after which virtual time advances. */
 const idleTurns = 3;
 
-/**
- * Creates timers with a simulated clock. When all code sleeps, the clock jumps to the time at which the first sleep
- * ends.
- */
+/** Creates timers with a simulated clock, which jumps to the end of the first sleep when all code sleeps. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

@@ -79,18 +79,15 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 export type OpenQuestion =
   /** It is open which agent from the target's list the run will choose. */
   | { readonly kind: "which agent" }
-  /** The tier of a key is unknown. Until response headers show it, the run stays below the limits of the free tier. */
+  /** Until response headers show the key's tier, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
   /** It is open whether the target can reach the webhook receiver. */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** It is open how many webhook retries will arrive within the maximum wait. */
   | { readonly kind: "retries" }
-  /**
-   * It is open whether usage requests count against rate limits. If they do not, the run exhausts the limits with
-   * invokes. That adds `executions` agent executions.
-   */
+  /** It is open whether usage requests count against rate limits. If not, agents run `executions` more times. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** It is open how many further requests the run will send, such as retries after 429 and requests without a key. */
+  /** It is open how many further requests the run will send, such as retries after 429. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

@@ -5,10 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 /** Minimum jump of the `Date` header that counts as an advance of the server's test clock. */
 const minJumpMs = 5000;
 
-/**
- * Detects by the `Date` headers that a client advances the server's test clock. `withClock` must be called when an
- * exchange ends.
- */
+/** Detects that clients advance the server's test clock. Call `withClock` when an exchange ends. */
 export function trackClockAdvances() {
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;
@@ -34,10 +31,6 @@ export function trackClockAdvances() {
   };
 }
 
-/**
- * Returns the server's time according to a response, in Unix milliseconds: from its `Date`, or else from its rate-limit
- * headers.
- */
 function serverTimeMs(exchange: Exchange): number | null {
   const date = Date.parse(headerValues(exchange, "Date")[0] ?? "");
   if (!Number.isNaN(date)) return date;
@@ -53,8 +46,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/**
- * Maximum number of clock advances to remember. An older one matters only to an exchange that began more than 1,000
- * advances ago.
- */
+/** Older advances matter only to an exchange that began more than 1,000 advances ago. */
 const maxAdvances = 1000;

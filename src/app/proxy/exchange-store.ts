@@ -11,7 +11,7 @@ const maxKeptExchanges = 1500;
 /** Maximum total size of kept exchanges. Further exchanges are kept only if they show a breach. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a store with limited memory. It keeps the first exchanges of each kind, and exchanges that show a breach. */
+/** Creates a bounded store, which keeps the first exchanges of each kind and those that show a breach. */
 export function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();
@@ -47,9 +47,7 @@ function approximateBytes({ request, answer }: Exchange): number {
   return 2048 + received * 2 + (request.body.kind === "none" ? 0 : request.body.bytes);
 }
 
-/**
- * Returns a text that identifies the kind of an exchange. Exchanges of the same kind usually get the same judgement.
- */
+/** Identifies the kind of an exchange. Exchanges of the same kind usually get the same judgement. */
 function kindOf(exchange: Exchange): string {
   const { request, answer, key } = exchange;
   if (answer.kind !== "answered") return "unanswered";

@@ -16,14 +16,12 @@ export interface JudgeWorkerData {
   readonly tierName: string;
 }
 
-/** A message from the proxy to the judging thread. `skipped`: number of exchanges that were not sent to the thread. */
+/** A message from the proxy to the judging thread. `skipped`: number of exchanges that were not sent. */
 export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
   | { readonly kind: "finish"; readonly skipped: number };
 
-/**
- * A message from the judging thread to the proxy. `taken`: number of exchanges that the thread has judged or stored.
- */
+/** A message from the judging thread to the proxy. `taken`: number of exchanges judged or stored. */
 export type MessageFromJudge =
   | { readonly kind: "taken"; readonly count: number }
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
@@ -31,7 +29,7 @@ export type MessageFromJudge =
 
 /** Process priority of the thread that judges, from -20 (highest) to 19 (lowest). */
 const judgingPriority = 10;
-// Only on Linux does this lower the priority of one thread. On other systems it would slow down the whole process.
+// Only Linux sets the priority of one thread. Other systems would slow down the whole process.
 if (process.platform === "linux") setPriority(judgingPriority);
 
 const proxyPort = parentPort;
@@ -59,7 +57,7 @@ const trafficJudge = startTrafficJudge({
 const judgingIntervalMs = 5000;
 /** The judging thread pauses only after work that took at least this long. */
 const minPausedWorkMs = 20;
-/** Aborts the pauses of the thread when the proxy asks for the report, so that the user does not wait for them. */
+/** Aborted when the proxy asks for the report, so that the user does not wait for pauses. */
 const pauses = new AbortController();
 
 let work = Promise.resolve();
@@ -67,18 +65,12 @@ proxyPort.on("message", (message: MessageToJudge) => {
   if (message.kind === "finish") pauses.abort();
   work = work.then(() => handleMessage(message));
 });
-/**
- * Judges the waiting exchanges at an interval. With little traffic, a breach would otherwise be reported only when a
- * batch is full.
- */
+/** With little traffic, a breach would otherwise be reported only when a batch is full. */
 const timer = setInterval(() => {
   work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);
 
-/**
- * How long the thread pauses after its work, as a multiple of the work's duration. So it uses at most a third of a
- * core.
- */
+/** Pause after work, as a multiple of the work's duration. The thread uses at most a third of a core. */
 const pauseFactor = 2;
 
 async function handleMessage(message: MessageToJudge): Promise<void> {

@@ -42,10 +42,7 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
   };
 }
 
-/**
- * Turns Node's flat list of header names and values into pairs. Decodes UTF-8 values, which Node has decoded as
- * Latin-1.
- */
+/** Pairs Node's flat list of header names and values. Node has decoded UTF-8 values as Latin-1. */
 function headerPairs(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {

@@ -26,14 +26,11 @@ export interface ProxyOptions {
 /** A running proxy that judges the traffic through it. */
 export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 
-/** Maximum number of exchanges that wait for the judging thread. Further exchanges are counted, but not judged. */
+/** Further exchanges are counted, but not judged. */
 const maxWaitingExchanges = 6000;
 /** Maximum total size of the exchanges that wait for the judging thread. */
 const maxWaitingBytes = 64 * 1024 * 1024;
-/**
- * Maximum time for which an exchange waits until it is sent to the judging thread. Exchanges are sent in groups,
- * because each message costs time.
- */
+/** Exchanges are sent in groups, because each message to the judging thread costs time. */
 const maxGroupDelayMs = 20;
 /** Maximum number of exchanges that are sent to the judging thread as one group. */
 const maxGroupSize = 64;
@@ -102,8 +99,7 @@ function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: numb
     }
   });
   worker.on("error", finished.reject);
-  // Keeps Node from ending the process if the worker fails before `finish` is called. `finish` still rejects with the
-  // error.
+  // Without this, Node would end the process if the worker fails before `finish` is called.
   finished.promise.catch(() => {});
   return {
     add: (exchange: ForwardedExchange): void => {

@@ -45,14 +45,11 @@ const minBatchSize = 2000;
 /** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
-/**
- * Judges traffic in batches. The final report judges only the kept exchanges, because its evidence contains no others.
- */
+/** Judges traffic in batches. The final report judges only the kept exchanges, which are its evidence. */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
-  // After a client has advanced the server's test clock, real times cannot be compared with rate-limit windows. So
-  // times are not judged.
+  // After a clock advance, times cannot be compared with rate-limit windows, and are not judged.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();
@@ -116,10 +113,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       if (batch.length >= minBatchSize) await judgeBatch();
     },
     judge: judgeBatch,
-    /**
-     * Judges all waiting exchanges, and returns the reports. `skipped`: number of exchanges that came too fast to be
-     * judged.
-     */
+    /** Judges all waiting exchanges, and returns the reports. `skipped`: exchanges too fast to be judged. */
     finish: async (skipped: number): Promise<ProxyReports> => {
       await judgeBatch();
       const gaps = [
@@ -145,10 +139,6 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   };
 }
 
-/**
- * Returns the tiers of the keys that the traffic has contained so far. Keeps the entry `*`, which stands for all other
- * keys.
- */
 const tiersOfKnownKeys = (
   tiers: ReadonlyMap<string, string>,
   keys: Readonly<Record<string, unknown>>,

@@ -26,10 +26,7 @@ export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "",
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/**
- * Reads the body of a recorded response. The body counts as complete unless its length, a mark of the archive or broken
- * JSON shows that it was cut.
- */
+/** Reads a recorded response's body, which counts as complete unless something shows that it was cut. */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -64,7 +61,6 @@ const mayHaveBody = (request: unknown): boolean => !["GET", "HEAD"].includes(str
 
 const noBody: HarBody = { body: { kind: "none" }, bytes: Buffer.alloc(0), gap: null };
 
-/** Returns a body that the recording left out, of which at most the length is known. Checks of bodies skip it. */
 const missingBody = (bytes: number): HarBody => ({
   body: unrecordedBody(Math.max(0, bytes)),
   bytes: Buffer.alloc(0),
@@ -134,7 +130,6 @@ function isText(bytes: Buffer): boolean {
   }
 }
 
-/** Whether a JSON body is cut off, for example because the client disconnected. Recorders do not mark such a body. */
 function endsWithinJson(bytes: Buffer, headers: readonly Header[]): boolean {
   if (!/json/i.test(headerValue(headers, "content-type") ?? "")) return false;
   const text = bytes.toString("utf8");
@@ -161,17 +156,11 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /**
-   * Whether the recorded times may be earlier than the real ones. Some recorders leave out the wait for a free
-   * connection.
-   */
+  /** Whether the times may be too early: some recorders leave out the wait for a free connection. */
   readonly mayBeEarly: boolean;
 }
 
-/**
- * Reads the times of an archive's entry. Returns `null` if times are missing. Also returns `null` if they may be too
- * early, but no `Date` header allows a correction.
- */
+/** Reads an entry's times; `null` if they are missing, or may be too early and no `Date` corrects them. */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
   const sentMs = Date.parse(stringAt(entry, "startedDateTime"));
   const tookMs = getPath(entry, "time");
@@ -185,9 +174,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeEarly };
 }
 
-/**
- * Recorders whose times are those at which a request was sent. Other recorders store the time at which it was queued.
- */
+/** Recorders that store when a request was sent. Others store when it was queued. */
 const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateHeaderMs(headers: readonly Header[]): number | null {
@@ -198,10 +185,7 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 /** How much earlier than the response a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
-/**
- * Returns how much later than recorded each response may have begun, in milliseconds. Compares each response's `Date`
- * header with its recorded start. The response with the smallest difference counts as not delayed.
- */
+/** Returns how many milliseconds later than recorded each response may have begun, by its `Date` header. */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);

@@ -32,7 +32,7 @@ export interface JudgeRecordingOptions {
   readonly file: string;
   /** Base URL of the server to judge. `null`: the base URL in the recording that fits the interface best. */
   readonly baseUrl: string | null;
-  /** Tier of each key, by the key's name, such as `key-1`. The name `*` stands for all keys that are not named. */
+  /** Tier of each key, by the key's name such as `key-1`. `*` stands for all keys that are not named. */
   readonly tiers: ReadonlyMap<string, string>;
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
@@ -45,14 +45,11 @@ export interface RecordingDescription extends Pick<ReportedRecording, "file" | "
   readonly facts: RecordingContents;
   /** Number of exchanges that were judged, but are not kept in the evidence. Default: 0. */
   readonly counted?: number;
-  /**
-   * Breaches that earlier judgements of the same traffic found, by check id. The exchanges that showed them may no
-   * longer be in the evidence.
-   */
+  /** Breaches found earlier in the same traffic, by check id. The evidence may lack their exchanges. */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
-/** Judges recorded traffic, without sending anything. Leaves out checks that need requests of the harness's own. */
+/** Judges recorded traffic by the checks that need no requests of the harness's own. */
 export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
   const { file, baseUrl: named } = options;
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
@@ -77,7 +74,7 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   );
 }
 
-/** Judges recorded exchanges, and assembles the report on the server. Names have already replaced the API keys. */
+/** Judges recorded exchanges whose keys were replaced by names, and assembles the server's report. */
 export async function judgeTraffic(
   traffic: RecordedTraffic,
   description: RecordingDescription,
@@ -136,10 +133,7 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
     count,
   }));
 
-/**
- * Creates a target for the recorded server, with the recorded keys. Throws if `tiers` names a key that the recording
- * lacks.
- */
+/** Creates a target for the recorded server. Throws if `tiers` names a key that the recording lacks. */
 export function recordedTarget(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,
@@ -162,9 +156,7 @@ export function recordedTarget(
   };
 }
 
-/**
- * Makes the times of exchanges relative to the first request. A time of 0 means that none was recorded, and stays 0.
- */
+/** Makes times relative to the first request. A time of 0 stays, because it means that none was recorded. */
 function relativeToStart(
   exchanges: readonly Exchange[],
   target: Target,
@@ -177,7 +169,7 @@ function relativeToStart(
   return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-/** Removes all bodies from evidence. The results of probes contain bodies, so each probe is recorded as skipped. */
+/** Removes all bodies from evidence, and the results of probes, because they contain bodies. */
 function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

@@ -7,7 +7,6 @@ import type { RecordedExchange } from "./recording.ts";
 /** The name for every key that the recorder hid. Two requests with this name may have used different keys. */
 const hiddenKeyName = "hidden key";
 
-/** The key of a request in the recording: no key, a hidden key, a name in place of the key, or the key itself. */
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
@@ -15,10 +14,7 @@ type RecordedKey =
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
-/**
- * Gives each exchange the name of its key. If no request shows a key, all keys count as hidden. Chromium leaves the
- * `Authorization` header out of archives by default.
- */
+/** Names each exchange's key. If none is shown, all count as hidden: Chromium leaves keys out of archives. */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");
@@ -31,9 +27,7 @@ export function nameKeys(recorded: readonly RecordedExchange[]) {
   return { exchanges, keys: namer.keys(), areKnown };
 }
 
-/**
- * Creates a key of the target. A key that is not usable is marked as expired, so that checks conclude nothing from it.
- */
+/** An unusable key is marked as expired, so that checks conclude nothing from it. */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,
@@ -42,9 +36,6 @@ const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKe
   expired: !isUsable,
 });
 
-/**
- * A key that was given a name, and how the server responded to it. `value` is empty if the recording shows only a name.
- */
 interface NamedKey {
   readonly name: string;
   readonly value: string;
@@ -53,8 +44,7 @@ interface NamedKey {
 }
 
 /**
- * Creates a namer of keys in recorded exchanges. It gives each new key the next name: `key-1`, `key-2` and so on.
- *
+ * Creates a namer of keys in recorded exchanges: `key-1`, `key-2` and so on.
  * @param given names that the recording has in place of keys; `null` to treat such names as hidden keys
  * @param maxKeys maximum number of keys that get a name; all further keys count as hidden
  */
@@ -130,10 +120,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
 
 const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
-/**
- * Removes secrets from the places where they usually are. Keys in other places are redacted later, together with the
- * report.
- */
+/** Removes secrets from their usual places. Keys elsewhere are redacted later, with the report. */
 export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {

@@ -88,16 +88,10 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/**
- * The duration that is assumed for an exchange without times. A day is so long that it contradicts no duration in a
- * response.
- */
+/** Assumed duration of an exchange without times: a day contradicts no duration in a response. */
 const assumedDurationMs = 86_400_000;
 
-/**
- * Reads the headers of a message, without HTTP/2 pseudo-headers. Chromium joins headers of the same name by line feeds;
- * they are split here.
- */
+/** Reads headers without HTTP/2 pseudo-headers. Splits those that Chromium joined by line feeds. */
 function headersOf(message: unknown): Header[] {
   const headers = getPath(message, "headers");
   if (!Array.isArray(headers)) return [];

@@ -15,7 +15,7 @@ import { isLostWithTarget } from "../../run/send/retry.ts";
 /** Maximum size of a recorded file. Its parsed JSON may need several times as much memory. */
 export const maxRecordingBytes = 200 * 1024 * 1024;
 
-/** The content of a recorded file. For load evidence only the kind is returned, because another function reads it. */
+/** Content of a recorded file. Load evidence has only its kind, because another function reads it. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
 export function readRecordedFile(file: string): RecordedFile {
@@ -45,7 +45,7 @@ const acceptedFormats = "Give a HAR, a folder of a report, evidence.json, or JSO
 function readBounded(file: string): string {
   let handle: number | null = null;
   try {
-    // Opens with O_NONBLOCK, because opening a named pipe would otherwise wait until another process writes to it.
+    // O_NONBLOCK, because opening a named pipe would otherwise wait for a process that writes to it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(handle);
     if (!stats.isFile()) throw new UsageError(line`${file} is no file. ${acceptedFormats}`);
@@ -100,10 +100,7 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
   return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/**
- * Returns when the recording started, in Unix milliseconds. Each `Date` header gives an estimate. The latest estimate
- * is used, because a `Date` may be too early.
- */
+/** Start of the recording in Unix milliseconds: the latest estimate, because a `Date` may be too early. */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");

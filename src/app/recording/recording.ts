@@ -28,10 +28,7 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /**
-   * The exchange. Its times are Unix milliseconds. If the start of the recording is unknown, its times are relative to
-   * that start.
-   */
+  /** Times are Unix milliseconds, or relative to the recording's start if that is unknown. */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }
@@ -40,10 +37,7 @@ export interface Recording {
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
-  /**
-   * Facts that the recording shows, such as times. The field `keys` is added later, when the keys of the requests have
-   * been read.
-   */
+  /** Facts that the recording shows. `keys` is added when the requests' keys have been read. */
   readonly facts: Omit<RecordingContents, "keys">;
 }
 
@@ -68,10 +62,7 @@ export function countEach<K>(items: Iterable<K>): Map<K, number> {
   return counts;
 }
 
-/**
- * Finds the base URL that fits the interface best, by paths and by rate-limit headers. Few other servers send such
- * headers.
- */
+/** Finds the base URL that fits the interface best, by paths and rate-limit headers. */
 export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
   const scores = new Map<string, number>();
   for (const each of exchanges) {
@@ -85,10 +76,7 @@ export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: stri
   );
 }
 
-/**
- * Returns a score: how strongly an exchange suggests that its base URL is the one to judge. 0 if the exchange does not
- * fit the interface.
- */
+/** Scores how strongly an exchange suggests its base URL; 0 if it does not fit the interface. */
 function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl: string; score: number } {
   const call = endpointCalled(request.method, request.url);
   const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];

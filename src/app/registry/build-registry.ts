@@ -41,10 +41,7 @@ export interface SiteFile {
   readonly content: () => string | Uint8Array;
 }
 
-/**
- * Lists the files of a registry's site. Renders pages anew, because a page that a vendor has written could contain
- * anything.
- */
+/** Lists a registry site's files. Renders pages anew, because a vendor's page could contain anything. */
 export const siteFiles = (
   registry: Registry,
   statements: readonly VerifiedStatement[],
@@ -67,10 +64,6 @@ function statementFiles({ found, entry }: VerifiedStatement, now: Date): SiteFil
   ];
 }
 
-/**
- * Returns the files of a statement: the report's page, and copies of the report and its evidence. `verify` has checked
- * their digests.
- */
 function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[] {
   if (report === null) return [];
   const { folder, version, statement } = entry;
@@ -80,10 +73,7 @@ function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[
   ];
 }
 
-/**
- * Whether a generated site may replace the content of a folder: the folder is missing, empty, or an earlier site of
- * this program.
- */
+/** Whether a site may replace a folder's content: a missing or empty folder, or an earlier site. */
 export function isReplaceable(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return true;
   const feed = join(folder, feedFileName);

@@ -30,18 +30,12 @@ export interface FoundStatements {
 }
 
 const keysFileName = "keys.json";
-/**
- * Vendors' names become URLs of the site. Only lower-case names are allowed, because those cannot collide on any file
- * system.
- */
+/** Vendors' names become URLs, and lower-case names cannot collide on any file system. */
 const vendorName = /^[a-z\d][a-z\d-]*$/;
 /** A version that ends in `.json` or `.html` could collide with another file of the site. */
 const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
 
-/**
- * Finds the statements in the folder of a registry: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and the
- * keys in `VENDOR/keys.json`. Ignores hidden files, and files that are not JSON.
- */
+/** Finds statements: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and keys in `VENDOR/keys.json`. */
 export function findStatements(registry: string): FoundStatements {
   if (statSync(registry, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(line`${registry} is no folder. Give the folder that holds a folder for each vendor.`);
@@ -73,10 +67,7 @@ function vendorIn(registry: string, entry: Dirent): FoundStatements {
   };
 }
 
-/**
- * Message about a link or device in a registry. A link from a stranger's pull request could lead to any file of the
- * machine that builds the site.
- */
+/** A link from a stranger's pull request could lead to any file of the machine that builds the site. */
 const notPlain = "is neither a file nor a folder, but a link or a device. Put the file itself there";
 
 function specialFileIn(folder: string): string | null {

@@ -22,10 +22,7 @@ export interface VerifyingOptions {
   readonly now: Date;
 }
 
-/**
- * Verifies the statements of a vendor: each by the vendor's list of keys, and by the report next to it. The newest
- * comes first.
- */
+/** Verifies a vendor's statements by its list of keys and by the reports. The newest comes first. */
 export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions) {
   const keysPath = `${vendor.folder}/keys.json`;
   const name = await unlessBroken(keysPath, async () => nameIn(vendor));
@@ -40,13 +37,12 @@ export async function verifyStatements(vendor: FoundVendor, options: VerifyingOp
   return { statements: withNewer(statements), problems };
 }
 
-/** Returns the name of a vendor from the vendor's list of keys; without a list, the name of the vendor's folder. */
 async function nameIn({ folder, keys }: FoundVendor): Promise<{ readonly name: string }> {
   const [first] = keys === null ? [] : await readKeys(keys, plainNetwork);
   return { name: first?.vendor ?? folder };
 }
 
-/** Returns the result of `read`. If `read` throws because of wrong input, returns a problem that names `path`. */
+/** Calls `read`, and turns an error about wrong input into a problem that names `path`. */
 async function unlessBroken<T>(path: string, read: () => Promise<T>): Promise<T | RegistryProblem> {
   try {
     return await read();
@@ -97,10 +93,7 @@ async function verifyOne(
   return { found, entry };
 }
 
-/**
- * Returns a problem if the run ended in the future. Such a statement would stay the newest for as long as its author
- * likes.
- */
+/** Returns a problem if the run ended in the future: such a statement would stay the newest. */
 const futureOf = ({ finished }: Statement, now: Date): string[] =>
   Date.parse(finished) > now.getTime()
     ? [`finished: the run ended on ${finished.slice(0, 10)}, which is yet to come`]
@@ -112,10 +105,7 @@ const signatureOf = ({ envelope, subjects, expires }: Seal): PageSignature => ({
   expires,
 });
 
-/**
- * Sorts the statements of a vendor, the newest first. Says for each statement which newer ones are about the same
- * deployment.
- */
+/** Sorts statements, the newest first, and names for each the newer ones about the same deployment. */
 function withNewer(statements: readonly VerifiedStatement[]): VerifiedStatement[] {
   const sorted = statements.toSorted((one, other) => finishedMs(other) - finishedMs(one));
   return sorted.map(({ found, entry }) => {

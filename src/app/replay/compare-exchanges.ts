@@ -3,9 +3,8 @@ import { type Answered, type Body, bodyJson, type Exchange } from "../../evidenc
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
 /**
- * One property of two responses, compared. `significant`: an important difference, such as another status, error code
- * or shape. `usual`: a difference in a value that changes in every response, such as a date. `value`: a difference in
- * any other value.
+ * A property of two responses, compared. `significant`: another status, error code or shape. `usual`: a value that
+ * changes in every response, such as a date.
  */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
@@ -61,10 +60,6 @@ const usuallyDifferentNames = new Set([
 const isUsuallyDifferent = (name: string): boolean =>
   usuallyDifferentNames.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
-/**
- * Compares the headers of two responses. A difference is significant if a header of the interface appears or
- * disappears, or if the media type changes.
- */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [headersByName(was), headersByName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
@@ -126,10 +121,6 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/**
- * Compares the events of two streams: the order of their names, and the first event of each name. Ignores how many
- * chunks there are.
- */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => eventNamesText(answer));
   const isSame = withoutChunkCounts(before ?? "") === withoutChunkCounts(after ?? "");
@@ -177,7 +168,7 @@ const maxComparedValues = 2000;
 /** A flattened JSON value. `values`: the JSON text of each leaf, by its path, such as `body.items[0].id`. */
 export interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
-  /** The types of the values at each path, such as `string`. Paths in this map have `[]` in place of an array index. */
+  /** Types of the values at each path, such as `string`. Paths have `[]` in place of an array index. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
   readonly empty: ReadonlySet<string>;
 }
@@ -214,10 +205,7 @@ export interface ShapeChange {
   readonly now: string;
 }
 
-/**
- * Returns the paths at which two JSON values have different types. Leaves out paths below another result. Leaves out
- * the items of an array that is empty in either value.
- */
+/** Returns the outermost paths with different types, except in items of an array that is empty in either value. */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

@@ -49,10 +49,7 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/**
- * Moves a request's URL from the old base URL to the new one. Other URLs are refused: a forged report must not make the
- * harness send a key to another host.
- */
+/** Moves a URL to the new base URL. Throws if a forged report could make the harness send a key elsewhere. */
 function urlBelowNewBase({ id, request: { url } }: Exchange, { from, to }: BaseUrlChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
@@ -84,26 +81,22 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface KeySources {
   /** The target of the user's target file. Its keys have the same names as in the report. */
   readonly target: Target | null;
-  /** The API key that the user gave. It is used only if all requests of the report were sent with the same key. */
+  /** The user's API key, usable only if all requests of the report were sent with the same key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
-  /** Returns the name of the environment variable that holds the key `name`; `undefined` if the report names none. */
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
 export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables from which keys were read. A forged report could name variables that hold other secrets. */
+  /** Environment variables from which keys were read. A forged report could name those of other secrets. */
   readonly variables: readonly string[];
 }
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-/**
- * Finds the API keys that were redacted in the headers of the `chosen` requests. A single `apiKey` from the user is
- * accepted only if `all` exchanges used the same key.
- */
+/** Finds the API keys redacted in `chosen` requests. `apiKey` serves only if `all` exchanges used one key. */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
@@ -122,10 +115,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/**
- * Returns the names of the redacted keys in a request's headers. Leaves out keys of which only a part was redacted,
- * because these cannot be restored.
- */
+/** Names of the redacted keys in headers. A key of which only a part was redacted cannot be restored. */
 const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
@@ -152,9 +142,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment, s
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
-/**
- * Replaces the redaction marks in a text by the keys. Returns `null` if a mark stands for something other than a key.
- */
+/** Replaces redaction marks by the keys; `null` if a mark stands for something other than a key. */
 export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

@@ -42,10 +42,7 @@ export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
   /** Why some requests got no response; `null` if all got one. */
   readonly stopped: string | null;
-  /**
-   * The result of the comparison. `other`: a response has another status, error code or shape, or not all requests were
-   * sent.
-   */
+  /** `other`: a response has another status, error code or shape, or not all requests were sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
@@ -109,13 +106,9 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 export type ConfirmationReason =
   /** The target is not on loopback, and `requests` (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /**
-   * The user gave no address, so keys would be sent to the address in the report, which may be forged. The `variables`
-   * hold these keys.
-   */
+  /** The keys in `variables` would go to the address in the report, which may be forged. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
-/** Returns why the user must confirm a replay; `null` if no confirmation is needed. A replay on loopback needs none. */
 function confirmationReason(
   requests: readonly OutgoingRequest[],
   baseUrl: string,
@@ -131,7 +124,6 @@ function confirmationReason(
 
 const maxReplayMs = 5 * 60_000;
 
-/** Sends requests one after the other, until the target is unreachable, the user interrupts, or 5 min have passed. */
 async function resendAll(
   { requests, network }: PreparedReplay,
   interrupted: AbortSignal,

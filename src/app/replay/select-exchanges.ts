@@ -16,10 +16,7 @@ export interface ReplaySelection {
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
-/**
- * Selects the exchanges in the findings of a check or clause. If any of these findings failed, selects only the
- * exchanges of failed ones.
- */
+/** Selects the exchanges in the findings of a check or clause: only those of failed findings, if any failed. */
 export function selectExchanges(
   report: Report,
   evidence: Evidence,

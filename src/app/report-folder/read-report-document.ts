@@ -13,11 +13,8 @@ import { withReadErrors } from "./saved-run.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Reads a saved report with its evidence, without webhook secrets. Missing evidence is accepted. Damaged evidence is an
- * error, because the report would look as if nothing had been recorded.
- *
+ * Reads a saved report with its evidence, without webhook secrets. Damaged evidence is an error.
  * @param path folder of a report, or a report file; evidence is read only next to a file named `report.json`
- * @throws {UsageError} if the report or its evidence cannot be read
  */
 export const readReportDocument = (path: string): ReportDocument => readReportAt(path, readWithEvidence);
 
@@ -87,10 +84,7 @@ function readLoadEvidenceOf(folder: string, { load }: Report): ReadonlyMap<strin
   );
 }
 
-/**
- * Whether a file is in the folder of a report. Without this test, a forged report could make the harness read other
- * files.
- */
+/** Whether a file is in a report's folder. A forged report must not make the harness read other files. */
 export const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 

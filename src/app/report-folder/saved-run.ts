@@ -10,10 +10,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/**
- * The report and the evidence of a run. Keys are removed, but webhook secrets are kept, because checks of signatures
- * need them.
- */
+/** Report and evidence of a run, without keys, but with the webhook secrets for checks of signatures. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
@@ -30,10 +27,7 @@ export const readSavedRun = (folder: string): SavedRun =>
     return { report, evidence: readEvidence(...file("evidence.json")) };
   });
 
-/**
- * Calls `read`, and turns a file system error into a usage error. Its message joins `failure`, the error's code and
- * `advice`.
- */
+/** Calls `read`. Turns a file system error into a usage error of `failure`, the error's code and `advice`. */
 export function withReadErrors<T>(failure: Line, advice: string, read: () => T): T {
   try {
     return read();
@@ -44,14 +38,14 @@ export function withReadErrors<T>(failure: Line, advice: string, read: () => T):
   }
 }
 
-/** Writes first `evidence.json` and then `report.json` into a folder. If that fails, uses a temporary folder. */
+/** Writes `evidence.json` and `report.json` into a folder, or into a temporary one if that fails. */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/** Returns SHA-256 digests of a saved report and of its evidence files, by file name. Empty without evidence. */
+/** Returns SHA-256 digests of a report and its evidence files, by file name; none without evidence. */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];

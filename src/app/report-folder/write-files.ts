@@ -16,19 +16,13 @@ export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarn
 type TextOrPieces = string | (() => Iterable<string>);
 
 export interface WrittenFiles {
-  /**
-   * The folder with the written files: a temporary one if the requested one could not be written; `null` if both
-   * failed.
-   */
+  /** The folder with the files: a temporary one if the requested one failed, `null` if both failed. */
   readonly folder: string | null;
   /** A message to the user if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
-/**
- * Writes files into a folder. If that fails, writes them into a temporary folder, so that the result of a long run is
- * not lost.
- */
+/** Writes files into a folder, or into a temporary one if that fails, to keep the result of a long run. */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
     assertLocked(folder);
@@ -52,10 +46,7 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   }
 }
 
-/**
- * Writes files under temporary names, and renames all of them at the end. So a crash cannot leave a report next to the
- * evidence of another run.
- */
+/** Writes files under temporary names and renames all at the end, because a crash must not mix two runs. */
 export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {

@@ -13,9 +13,7 @@ export interface WriteOptions extends FormatParts {
 
 export interface RequestedFormats extends OutputFiles<FormatName>, Pick<FormatParts, "signing"> {}
 
-/**
- * Saves a run if requested, and then writes its report in every requested format. Returns a message for each failure.
- */
+/** Saves a run if requested, and writes its report in each format. Returns a message for each failure. */
 export async function saveAndWriteFormats(
   document: ReportDocument,
   { files, signing }: RequestedFormats,

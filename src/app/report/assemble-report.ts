@@ -81,10 +81,7 @@ export function withProfileResults({ profiles: _before, limits: _limits, ...repo
   return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
 }
 
-/**
- * Returns the parts of a report that follow from findings and clauses: the verdict, the totals, and the lists of
- * clauses.
- */
+/** Returns the report's verdict, totals and lists of clauses, which follow from the findings. */
 export function verdictParts(
   findings: readonly ReportFinding[],
   { party = "server", requirements, end, unselected, load }: JudgingInput,
@@ -119,15 +116,10 @@ const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeBy
 
 export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/**
- * The result of a check, with its skip reason as a text for people. In `Judgement`, the skip reason is structured data.
- */
+/** A check's result, with its skip reason as a text. In `Judgement`, the skip reason is structured data. */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/**
- * Converts the result of a check for the report. The clause's level decides whether a breach is a fail, a warning or a
- * note.
- */
+/** Converts a check's result. The clause's level makes a breach a fail, a warning or a note. */
 export function findingDetails(finding: FindingWithTexts, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

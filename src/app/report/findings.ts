@@ -58,18 +58,13 @@ const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): Non
 });
 
 interface ProfileFacts {
-  /**
-   * The profiles in the target file's list `offers`; `null` if it has no such list, so that the target must offer all.
-   */
+  /** Profiles in the target file's `offers`; `null` without that list, and the target must offer all. */
   readonly offers: readonly Profile[] | null;
   readonly exchanges: readonly Exchange[];
   readonly batchPath: string | null;
 }
 
-/**
- * Marks the findings of a profile as skipped if the target neither offers nor has the profile. From findings about many
- * endpoints, removes endpoints of missing or unselected profiles.
- */
+/** Skips findings of missing profiles. Removes endpoints of missing or unselected ones from other findings. */
 function withoutMissingProfiles(
   findings: readonly ReportFinding[],
   selected: readonly Profile[] | null,
@@ -92,11 +87,7 @@ function withoutMissingProfiles(
 /** Statuses with which a server may refuse a request because it does not have the endpoint. */
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
-/**
- * Whether a target lacks a profile: all responses from its endpoints have a status with which a server refuses a
- * missing endpoint. For the profile `limits`, no response may be a 429 or have a rate-limit header. A profile without
- * endpoints is missing if none of its clauses was exercised.
- */
+/** Whether a target lacks a profile: its endpoints refuse all requests, or none of its clauses was exercised. */
 function isProfileMissing(
   profile: Profile,
   findings: readonly ReportFinding[],
@@ -132,10 +123,7 @@ function skippedAsNotOffered(finding: ReportFinding, profile: Profile): ReportFi
   };
 }
 
-/**
- * Ignores the endpoints of some profiles in a finding about many endpoints. A failure that occurred only at these
- * endpoints becomes a pass or a skip.
- */
+/** Ignores some profiles' endpoints in a finding. A failure may become a pass or a skip. */
 function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
   const { seen } = finding;
   if (seen === undefined || ignored.size === 0) return finding;
@@ -155,17 +143,11 @@ function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile
 
 const maxNamedPairs = 4;
 
-/**
- * Returns the pairs of request properties that were possible, but that no request had. Returns none if the user
- * selected checks, or if the evidence is from an earlier version.
- */
+/** Returns possible pairs of request properties that no request had; none if the user selected checks. */
 export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
-/**
- * Adds a skipped finding for each must clause that an untried pair would have tested. Without this finding, the clause
- * would count as exercised.
- */
+/** Adds skipped findings for untried pairs. Otherwise, their must clauses would count as exercised. */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],

@@ -51,9 +51,6 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
   });
 }
 
-/**
- * Returns why the target became unreachable, from the first trial in which that happened; `null` if it never happened.
- */
 const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
   outcomes
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
@@ -112,10 +109,7 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/**
- * Converts the coverage of a load check for the report. `unseen` is empty, because a load has no list of responses that
- * should occur.
- */
+/** Coverage of a load check. `unseen` is empty, because no list says which responses should occur. */
 const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
@@ -123,7 +117,6 @@ const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<Repo
   unseen: [],
 });
 
-/** Returns the id of a load check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
 const checkWithoutScenario = (check: string): string => check.split("/").slice(0, 2).join("/");
 
 /** Describes the target of a load for the load's report. `null`: the embedded server. */
@@ -144,10 +137,6 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
-/**
- * Converts the finding of a load check for the report. A passed check shows the measured numbers. A failed check shows
- * the smallest part of the load that proves the failure.
- */
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":
@@ -164,7 +153,6 @@ function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   }
 }
 
-/** Returns the webhook that a load trial left on the target, as a list of one; empty if the trial created none. */
 function createdWebhookOf(outcome: TrialResult, exchange: string): CreatedResource[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();

@@ -40,7 +40,7 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
   };
 }
 
-/** Number of decimal places of milliseconds in a load report. Load engines measure no finer than microseconds. */
+/** Decimal places of milliseconds: load engines measure no finer than microseconds. */
 const timeDecimals = 3;
 
 type ResponseCounts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;

@@ -69,8 +69,7 @@ export function assembleRunReport(result: RunResult, facts: RunReportFacts): Rep
 
 function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   const { name, baseUrl, keys, offers, network } = target;
-  // Keys whose environment variable is not the one that follows from the key's name. Only these variables must be in
-  // the report.
+  // Only variables that do not follow from the key's name must be in the report.
   const named = Object.values(keys).filter((key) => key.variable !== shellVariableOfKey(key.name));
   const server = exchanges.flatMap((each) => headerValues(each, "server"))[0] ?? "";
   return withoutUndefined({
@@ -113,10 +112,7 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/**
- * Returns the report's field `way`, which describes the proxy and the certificate files of the connection. Returns an
- * empty object if the run used none.
- */
+/** Returns the report's `way`: proxy and certificate files of the connection; empty without them. */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;
@@ -131,7 +127,7 @@ export function connectionOf(network: Network, baseUrl: string): { readonly way?
   };
 }
 
-/** Lists what the successful POST requests of a run have created. Times of exchanges are relative to `started`. */
+/** Lists what a run's successful POST requests created. Exchange times are relative to `started`. */
 export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
   return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
     if (request.method !== "POST" || answer.kind !== "answered" || !is2xx(answer.status)) return [];
@@ -152,10 +148,7 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the objects of a JSON body that may describe the created resource: the whole body, and objects in fields such
- * as `data`. The interface document leaves open which of them does.
- */
+/** Objects that may describe the created resource: the body, and objects in fields such as `data`. */
 function candidateObjects(text: string): JsonFields[] {
   const records: JsonFields[] = [];
   let inner = parseBoundedJson(text);

@@ -14,10 +14,7 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/**
- * Names of the options with which a user starts a reference server: flags, or properties of the library. Error messages
- * use them.
- */
+/** Names of a reference server's options for messages: flags, or properties of the library. */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
@@ -105,10 +102,7 @@ function endpointProblems(
   });
 }
 
-/**
- * Watches the agent files. Editing a file updates its agent, deleting the file removes the agent, and restoring it adds
- * the agent again.
- */
+/** Watches agent files: a changed file updates its agent, and a deleted one removes it until restored. */
 export function watchAgentFiles(
   reference: Reference,
   hosted: readonly HostedAgent[],
@@ -157,12 +151,12 @@ type FileChange = { readonly kind: "content"; readonly content: string } | { rea
 
 /** How long to wait for further events before a changed file is read. Editors save a file in several steps. */
 const debounceMs = 120;
-/** How long a file must be missing before it counts as deleted. Some editors delete a file and write it again. */
+/** Some editors delete a file and write it again. */
 const removalGraceMs = 400;
 /** How often a file is read even without a change event, because some file systems send no events. */
 const pollIntervalMs = 2000;
 
-/** Calls back when a file has changed or is gone. Watches the file's folder, because many editors replace the file. */
+/** Reports changes of a file. Watches the folder, because many editors replace the file. */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): () => void {
   let known: string | null = content;
   let timer: NodeJS.Timeout | undefined;

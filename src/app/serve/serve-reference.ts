@@ -30,13 +30,10 @@ export interface ServeOptions extends ReferenceOptions {
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/**
- * Minimum number of connections that the server must be able to open, for webhook deliveries and for clients that test
- * concurrency limits.
- */
+/** Enough for webhook deliveries and for clients that test concurrency limits. */
 const minConnections = 128;
 
-/** Starts the reference server with the agents of agent files. Later changes of the files change the agents, too. */
+/** Starts the reference server with the agents of agent files, and follows changes of the files. */
 export async function serveReference({
   agentFiles,
   targetFile,
@@ -65,10 +62,6 @@ export async function serveReference({
   }
 }
 
-/**
- * Whether the server requires keys. A local server requires none if the `auth_settings.type` of each agent file is
- * `none`.
- */
 const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =>
   loaded.length > 0 && listensOnLoopback(host) && loaded.every(({ file }) => file.authType === "none")
     ? "none"
@@ -122,8 +115,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // No wait is needed after an advance of the clock. The reference server responds only when all effects of the
-        // advance are complete.
+        // The reference server responds only when all effects of the advance are complete.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -138,10 +130,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/**
- * Returns the id of the agent that is created, deleted or changed to cause an event. Creation and deletion use an agent
- * that no other event uses.
- */
+/** Creation and deletion use an agent that no other event uses. */
 function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }

@@ -33,7 +33,7 @@ export interface VendorsRunOptions extends RunScope {
 
 export interface JudgedVendor {
   readonly vendor: Vendor;
-  /** The target of the run. `null` if the target could not be used, or if a saved report takes the place of the run. */
+  /** The run's target; `null` if it was unusable, or if a saved report takes the place of the run. */
   readonly target: Target | null;
   /** Whether the verdict is missing because the harness itself failed. */
   readonly isHarness: boolean;
@@ -77,10 +77,6 @@ const unjudgedVendor = (name: string, target: Target | null, reason: string): Ve
   reason,
 });
 
-/**
- * Limits a saved report to the checks of the requirement set that the comparison uses. A report by an earlier set stays
- * as it is.
- */
 const narrowedToSet = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
     ? { ...document, report: narrowReport(document.report, requirements) }
@@ -141,7 +137,7 @@ async function runVendor(
 /** Waits of a run that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 
-/** Returns the folder for the report of each vendor, by the vendor's name. Folders differ even if names are alike. */
+/** Returns a separate folder for each vendor's report, by the vendor's name. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -165,10 +161,7 @@ export interface ConcurrentJudging {
   readonly sayOf: (name: string) => PrintLine;
 }
 
-/**
- * Judges several vendors concurrently. Vendors on the same host are judged one after the other, because their runs
- * would disturb each other.
- */
+/** Judges vendors concurrently, but those on the same host in turn: their runs would disturb each other. */
 export async function judgeConcurrently({
   vendors,
   judging,
@@ -202,10 +195,6 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-/**
- * Returns the target of a vendor. Returns `null` for a saved report, or a sentence that says why the target cannot be
- * used.
- */
 function readTarget(named: ListedVendor): Target | string | null {
   if (named.kind === "report") return null;
   try {

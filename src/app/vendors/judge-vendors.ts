@@ -39,11 +39,7 @@ export interface JudgedVendors {
   readonly sideBySide: VendorComparison;
 }
 
-/**
- * Judges several deployments concurrently, then sends the load to one after the other, and compares all results.
- *
- * @throws {UsageError} if `from` names no vendor, or no target can get the load; nothing was sent then
- */
+/** Judges deployments concurrently, sends the load to them in turn, and compares all results. */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder, from } = options;
   if (from !== null && !vendors.some(({ name }) => name === from))
@@ -71,7 +67,7 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
 export const vendorsJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;
 
 export interface VendorsLoad {
-  /** Parameters of the load. `engine` must not be `in turns`, because only loads by the same engine are comparable. */
+  /** `engine` must not be `in turns`, because only loads by the same engine are comparable. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
   readonly planned: (outlook: LoadPreview) => void;
@@ -84,8 +80,7 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // When the runs ended. Vendors may share keys, so every key counts as used at this time. It then rests until its
-  // rate-limit windows have passed.
+  // Vendors may share keys. Every key counts as used when the last run ended, and rests from that time.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

@@ -15,16 +15,10 @@ export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/**
- * Schema that accepts any object as a target. A wrong target is reported in its vendor's column, and does not stop the
- * other vendors.
- */
+/** Accepts any object as a target, because a wrong target must not stop the other vendors. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
-/**
- * Reads a vendors file. Relative paths in it start at the file's folder. A wrong target causes an error only when
- * `target()` is called.
- */
+/** Reads a vendors file. Paths are relative to it. A wrong target throws only when `target()` is called. */
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,

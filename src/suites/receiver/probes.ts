@@ -38,7 +38,7 @@ async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number
   return sent;
 }
 
-/** The positive control: a plain, correctly signed delivery for each secret. If refused, later ones prove nothing. */
+/** The positive control: a plain, correctly signed delivery for each secret, which the receiver must accept. */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
   sendInSequence(sender.secrets, (secret, at) =>
     sendSigned(

@@ -21,7 +21,6 @@ const hasWholeBody = (exchange: Exchange): boolean =>
 
 const isOpenedStream = (exchange: Exchange): boolean => endpointOf(exchange) === "stream" && isSuccess(exchange);
 
-/** Whether a response is an event stream, by its media type and events. */
 const isEventStream = (exchange: Exchange): boolean =>
   mediaTypeOf(exchange) === "text/event-stream" &&
   exchange.answer.kind === "answered" &&

@@ -135,7 +135,7 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
-/** Returns the endpoints that accepted a valid key. Elsewhere, a rejection may have another cause. */
+/** Returns the endpoints that accepted a valid key. On others, a rejection may have another cause. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),

@@ -56,7 +56,7 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
-/** Returns whether any object has the field of the clause. `holds` if absence and presence are no readings. */
+/** Returns `present` if any object has the clause's field, else `absent`. `holds` if both are not readings. */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,

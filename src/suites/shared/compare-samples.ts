@@ -5,9 +5,7 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/**
- * Whether two responses show a token bucket, in which each request moves `Reset` by the window divided by the limit.
- */
+/** Whether two responses show a token bucket, in which each request moves `Reset` by a share of the window. */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -71,11 +69,7 @@ export type SerialRun = readonly Sample[];
 /** Maximum time between two consecutive invokes of a serial run. */
 const maxGapSeconds = 1;
 
-/**
- * Finds the serial runs: at least two consecutive counted requests that do not overlap.
- *
- * @param wasSentBetween whether another counted request was sent between two times
- */
+/** Finds the serial runs: at least two consecutive counted requests that do not overlap. */
 export function findSerialRuns(
   samples: readonly Sample[],
   wasSentBetween: (fromMs: number, toMs: number) => boolean,

@@ -19,7 +19,7 @@ interface CoverageRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /** When to skip the request: if its cell is covered, or never. Default: if the run has sent the same request. */
+  /** When to skip the request: if its cell is `covered`, or `never`. Default: if the run has sent the same one. */
   readonly unless?: "covered" | "never";
 }
 
@@ -137,7 +137,7 @@ const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[]
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/** Returns the listed agents whose health to read. An invoked agent's version may have changed since. */
+/** Returns listed agents whose health to read, without invoked ones, whose version may have changed. */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));

@@ -60,7 +60,7 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 
 /** Maximum quotient of a stream's reported and measured duration, which is exact. */
 const maxStreamFactor = 10;
-/** Maximum seconds by which a stream may exceed that multiple. */
+/** Maximum seconds by which a stream's duration may exceed `maxStreamFactor` times the measured one. */
 const maxStreamExtraSeconds = 2;
 
 /** Returns the longest duration that a stream of this length may report, in seconds. */
@@ -69,7 +69,7 @@ export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSecond
 /** Maximum quotient of the duration in a stream's delivery and the duration in its `done` event. */
 const maxDoneFactor = 100;
 
-/** Returns a mismatch if a delivery reports a far longer duration than `done`, or without one than measured. */
+/** Returns a mismatch if a delivery reports a far longer duration than `done`, or than the stream took. */
 export function streamTimeMismatch(
   seconds: number,
   { done, tookMs }: { readonly done: unknown; readonly tookMs: number },

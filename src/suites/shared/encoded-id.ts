@@ -1,8 +1,8 @@
 import { encodedSegment } from "../../base/path-segment.ts";
 
 /**
- * Returns an agent's id with its first character percent-encoded, which names the same agent (RFC 3986, 6.2.2.2).
- * `null` if the character has to be encoded anyway.
+ * Returns an agent's id with its first character percent-encoded (RFC 3986, 6.2.2.2). `null` if that is required
+ * anyway.
  */
 export const encodedFirst = (agent: string): string | null =>
   /^[A-Za-z0-9]/.test(agent)

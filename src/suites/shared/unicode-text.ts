@@ -34,7 +34,7 @@ export interface EchoedText {
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. A word counts as intact if it is so once. */
+/** Finds the words of {@link unicodeText} in a response. One intact occurrence of a word is enough. */
 export function findEchoed(text: string): EchoedText {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))

@@ -21,7 +21,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/** Result of a probe that holds all slots of a key with streams, closes these streams, and then opens new ones. */
+/** Result of holding all slots of a key with streams, closing them, and opening new ones. */
 export type DisconnectResult =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -32,14 +32,11 @@ export type DisconnectResult =
       readonly beyond: Exchange;
       /** Number of streams to open again: one if the main key has few requests a minute, else one for each slot. */
       readonly wanted: number;
-      /**
-       * All attempts to open streams again. They end once `wanted` streams are open, or after the last of several
-       * pauses.
-       */
+      /** Attempts to open streams again, until `wanted` streams are open or all pauses are over. */
       readonly after: readonly Exchange[];
     };
 
-/** Pauses before each new try to open streams. A server may notice a closed connection only when it next writes. */
+/** Pauses before each new try. A server may notice a closed connection only when it next writes. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time until the server learns that the client closed a connection. */
 const disconnectDelayMs = 50;
@@ -75,8 +72,7 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The server notices the closed stream at the agent's next write, which follows either the real clock or the test
-      // clock.
+      // The agent's next write, by which the server notices the closed stream, may follow either clock.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -104,10 +100,7 @@ function closeStream(stream: PendingExchange): Promise<Exchange> {
 
 const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(closeStream));
 
-/**
- * An attempt to open a stream, after the server has opened or refused it. `isOver` is true if the response has already
- * ended.
- */
+/** An attempt to open a stream. `isOver` is true if the response has already ended. */
 interface StreamAttempt {
   readonly stream: PendingExchange;
   readonly isOver: boolean;
@@ -128,10 +121,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/**
- * Waits until the key has enough requests left for all attempts. A wait between the attempts would hold the streams
- * open.
- */
+/** Waits until the key has enough requests left. A later wait would hold the streams open. */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -194,10 +184,7 @@ const noticingMs = 2000;
 /** Minimum real time between an agent's events that shows that the agent does not follow the test clock. */
 const realGapMs = 100;
 
-/**
- * Whether the attempts lasted longer than the agent's longest pause between events. The agent must then have written to
- * a closed stream. Compares real time, and also the test clock if the agent follows it.
- */
+/** Whether the agent must have written to a closed stream: the attempts lasted longer than its longest pause. */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },
   { exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">,

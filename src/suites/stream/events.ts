@@ -39,10 +39,7 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/**
- * Returns the events with one name whose data is a JSON object. `before the end` leaves out events after the first
- * `done` or `error`, and that event itself.
- */
+/** Returns the events of one name whose data is a JSON object, or only those before the first `done` or `error`. */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,
@@ -62,7 +59,7 @@ interface EventCase {
   readonly tookMs: number;
 }
 
-/** Returns the events with one name, for checks of their fields. Leaves out events whose data is not a JSON object. */
+/** Returns the events of one name whose data is a JSON object, for checks of their fields. */
 export function eventCases(
   all: AllExchanges,
   streams: readonly Exchange[],
@@ -76,10 +73,7 @@ export function eventCases(
   });
 }
 
-/**
- * Returns an event in the form that checks judge. Always returns the same object for the same event, because checks
- * cache by object.
- */
+/** Returns the same object for the same event, because checks cache their results by object. */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
 /** Describes the event names of a stream: `start, chunk × 12, done`. */
@@ -107,14 +101,11 @@ export const textOf = (exchange: Exchange): string =>
 /** Whether the document defines the name of every event of a stream. SSE-2 judges streams with other names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
-/** Whether the target ended the stream, regularly or by breaking the connection. False if the harness closed it. */
+/** Whether the target, and not the harness, ended the stream. */
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/**
- * Returns the order of a stream's events. `isOver` is false if the connection broke, because more events may have
- * followed.
- */
+/** Returns the order of a stream's events. `isOver` is false after a broken connection. */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
   isOver: hasEnded(exchange) && !isBroken(exchange),
@@ -122,10 +113,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/**
- * Like {@link orderOf}, but counts a broken stream as ended by the target if equal requests all broke after as many
- * events.
- */
+/** Like {@link orderOf}, but a broken stream is over if equal requests all broke after as many events. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&

@@ -34,10 +34,7 @@ interface ErrorFieldEvidence {
   readonly allExchanges: AllExchanges;
 }
 
-/**
- * Returns the `error` events of agents with a role (`failingInStream` or `overloaded`). `null`: of agents without such
- * a role.
- */
+/** Returns the `error` events of agents with a role, or with `null`, of agents without one. */
 const errorEventsOf =
   (role: StreamFailureRole | null) =>
   ({ all: { streams, roles }, allExchanges: whole }: ErrorFieldEvidence) => {
@@ -65,10 +62,7 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/**
- * Creates a check of the fields of `error` events of agents without a {@link StreamFailureRole}, such as agents that
- * time out.
- */
+/** Creates a check of `error` events of agents without a {@link StreamFailureRole}, such as a timeout's. */
 const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
   checkFields(
     clause,

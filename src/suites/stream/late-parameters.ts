@@ -30,10 +30,7 @@ export const lineFeedsSent = probeIfManyRequests(
   }),
 );
 
-/**
- * Number of streams that resume at index 2. The check of request costs needs two, because one wrong cost proves no
- * breach.
- */
+/** Number of streams that resume at index 2. One wrong cost would prove no breach. */
 const resumedStreamCount = 2;
 /** Number of GET requests after the resumed streams. They show what a request usually costs. */
 const readCountAfter = 4;
@@ -67,10 +64,7 @@ export const resumedLate = probeIfManyRequests(
   },
 );
 
-/**
- * Creates a judge of a request whose query has line feeds. The target must accept it if it accepts the same request
- * without line feeds.
- */
+/** Creates a judge of a request with line feeds: accepted if the same request without them is. */
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;

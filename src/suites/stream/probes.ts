@@ -18,7 +18,7 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream, with how far the run had advanced the target's clock at each event and at the end, in milliseconds. */
+/** A stream, with the offset of the target's clock, in milliseconds, at each event and at the end. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
@@ -57,9 +57,7 @@ export const streamed = probe(
   }),
 );
 
-/**
- * Optional features of a stream's request. Their values are chosen so that a server has no reason to shorten the text.
- */
+/** Optional features of a stream's request. No value gives a server a reason to shorten the text. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -112,10 +110,7 @@ export const overloadedInStream = probe(
   }),
 );
 
-/**
- * Streams from a slow agent with a limit of few tokens, so that the stream takes only seconds. If that is too short,
- * streams without the limit.
- */
+/** Streams from a slow agent for some seconds, with a limit of tokens if that is not too short. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
@@ -149,16 +144,13 @@ export const streamedFromTwo = probe(
 /** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   /**
-   * Response to the request with the parameter and the temperature. If the target rejected it, `exchange` is the stream
-   * with the parameter alone. Otherwise both are the same response.
+   * Response to the request with parameter and temperature. Differs from `exchange` only if the target rejected both
+   * together.
    */
   readonly tempered: Exchange;
 }
 
-/**
- * Defines a probe that streams with a parameter and a temperature. If the target rejects both together, streams with
- * the parameter alone.
- */
+/** Defines a probe that streams with a parameter and a temperature, or else with the parameter alone. */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
@@ -174,9 +166,7 @@ const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temp
 export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0);
 export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
-/**
- * Streams with a word in a session. Then asks for the word in another stream of that session, and in another session.
- */
+/** Streams with a word in a session, then asks for the word in that session and in another one. */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
   { needs: ["agents.rememberingInStream"], requests: 3 },

@@ -28,10 +28,7 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/**
- * The probes of these checks. `everyStream` collects all streams of the run. `streamed` sends one, so that there is at
- * least one.
- */
+/** The probes of these checks. `everyStream` collects all streams of the run, `streamed` sends one. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
@@ -41,7 +38,7 @@ const nothingToJudge = ({ plain }: Streams): Unproven =>
 const wellNamedStreams = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** The clauses about fields of events, each with the name of the event. The clauses about `index` have other checks. */
+/** The events whose fields these clauses describe. Clauses about `index` have other checks. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",
@@ -72,10 +69,7 @@ const indexValues = (exchange: Exchange): unknown[] =>
 
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-/**
- * Returns how a stream numbers its chunks. `null` if it has no chunks, or if the request asked to skip chunks at its
- * start.
- */
+/** Returns how a stream numbers its chunks. `null` if it has none, or resumes after the first. */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;
@@ -85,7 +79,7 @@ function indexReading(exchange: Exchange): IndexReading | null {
   return first === 0 ? "from-0" : first === 1 ? "from-1" : "otherwise";
 }
 
-/** Describes the first chunk whose `index` is absent or does not follow the previous one. `null` if there is none. */
+/** Describes the first chunk whose `index` does not follow the previous one. `null` if there is none. */
 function indexMismatch(values: readonly unknown[], isFromStart: boolean): string | null {
   const missing = values.indexOf(undefined);
   if (missing !== -1)
@@ -96,11 +90,7 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/**
- * Creates a judge that applies a rule to every stream.
- *
- * @param describe describes a stream that breaks the rule
- */
+/** Creates a judge that applies a rule to every stream. */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;
@@ -165,7 +155,7 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // If an event's data is not JSON (SSE-3), its `index` is unknown, and the other indexes may seem to have a gap.
+      // Data that is not JSON (SSE-3) hides its `index`, and may look like a gap.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));

@@ -23,10 +23,7 @@ const judgeFeature =
 
 const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombined(tried, plain, accepts);
 
-/**
- * Judges the response to an unusual query: the character NUL (`nul`) or the text `0` (`zero`). A server may reject NUL
- * as invalid input.
- */
+/** Judges the response to the query NUL (`nul`) or `0` (`zero`). A server may reject NUL as invalid input. */
 const judgeText =
   (name: "nul" | "zero"): Judge<string> =>
   ({ [name]: exchange }, plain, accepts) => {
@@ -64,10 +61,7 @@ const checkStream = (
 
 type Timed = Pick<TimedStream, "exchange" | "clockAfterMs">;
 
-/**
- * Judges that a reported duration is in seconds. Compares it with the time until the end of the response, not until the
- * next request.
- */
+/** Judges that a reported duration is in seconds, compared with the time until the end of the response. */
 function judgeUnit(field: string, seconds: number, { exchange, clockAfterMs }: Timed): null | Breach {
   const tookMs = exchange.answer.endMs - exchange.sentMs + clockAfterMs - exchange.clockMs;
   if (seconds <= maxStreamSeconds(tookMs)) return null;

@@ -13,10 +13,7 @@ import { maxSlowMs, type TimedStream } from "./probes.ts";
 
 const since = "1.2";
 
-/**
- * Names that stand for something in a database, in JavaScript or in a path of fields, and names that a server may
- * already use for arguments of the agent's function.
- */
+/** Names with a meaning in databases, in JavaScript, in paths of fields, or as arguments of the agent's function. */
 const unusualKeys = {
   $where: "1",
   "a.b": 1e300,
@@ -30,8 +27,7 @@ const unusualKeys = {
 const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": null, имя: "🙂 你好" };
 
 /**
- * JSON, with line ends of other systems and of Unicode, and signs that templates and SQL use. The digits make a chunk
- * that looks like a number.
+ * JSON with line ends of many systems and signs of templates and SQL. The digits make a chunk that looks like a number.
  */
 const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
 
@@ -92,10 +88,7 @@ export const unusualInvoke = probeIfManyRequests(
 const slowingParameters = { stream_delay_ms: 50, chunk_size: 3, resume_from_index: 2 };
 
 interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
-  /**
-   * How far the run had advanced the target's clock at the end of the first stream. Includes an advance that had not
-   * ended yet.
-   */
+  /** How far the run had advanced the target's clock, at most, at the end of the first stream. */
   readonly clockAfterMs: number;
 }
 
@@ -156,7 +149,7 @@ function callsOfRoles(target: Target): readonly RoleCall[] {
 
 const countOfRoles = (target: Target): number => (hasFewRequests(target) ? 0 : callsOfRoles(target).length);
 
-/** The checks of all responses judge these calls: a failing agent was never asked with a session or a parameter. */
+/** Calls agents with a session and every parameter. The checks of all responses judge the calls. */
 export const rolesWithEveryField = probe(
   "agents of other roles are called with every documented field",
   { needs: ["agents.answering"], requests: countOfRoles, executions: countOfRoles, stage: "agent time", since },

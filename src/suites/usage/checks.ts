@@ -99,8 +99,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // Leaves out a response with another key's quota: each key of an account may report the tokens of the whole
-      // account.
+      // Leaves out the quota of another key, because a key may report the tokens of the whole account.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;
@@ -120,8 +119,7 @@ export const usage = suite("Read usage", [
     if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
-    // A request without a response may have reached the target twice, because undici may have sent it again on a new
-    // connection.
+    // A request without a response may have arrived twice, because undici may have sent it again.
     const sent =
       sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;
     const max = isFresh ? sent + inFlightDuring(samples, report, later) : Infinity;
@@ -161,7 +159,7 @@ export const usage = suite("Read usage", [
   }),
 ]);
 
-/** Judges that the month's tokens grow between two reads by as many as the responses between the reads reported. */
+/** Judges that the month's tokens grow by as many as the responses between two reads reported. */
 function judgeTokens(evidence: UsageReads): Finding<never> {
   const growth = tokenGrowth(evidence);
   if (growth === null) return unproven("`tokens` was not read twice");
@@ -184,14 +182,10 @@ const describeGrowth = (grown: number): string => `by ${grown}`;
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;
 
-/** Returns the number of requests in flight during a read of usage. The reported usage may or may not include them. */
 const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
-/**
- * Whether a new rate-limit window may have begun between the two reads of usage. Usage counts the window (such as a
- * minute) that has the same limit in the headers or in the key's tier.
- */
+/** Whether a new window of the limit that usage reports may have begun between the two reads. */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)

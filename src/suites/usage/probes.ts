@@ -34,10 +34,7 @@ export interface UsageReads {
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/**
- * Returns how far the month's tokens in usage grew between two reads. Also returns the bounds of that growth, from the
- * tokens in the responses. `null` if a read does not report tokens.
- */
+/** Returns how far the month's tokens grew between two reads, and the bounds from the responses. `null` if unknown. */
 export function tokenGrowth({
   usage,
   later,
@@ -51,7 +48,7 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/** Measures usage once, or twice if it grew by too much: the target may have counted an earlier request late. */
+/** Measures usage again if it grew by too much: the target may have counted an earlier request late. */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
@@ -62,10 +59,7 @@ export interface UsageRead {
   readonly usage: Exchange;
   /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
-  /**
-   * Monthly token quota of the key's tier. `null` if the target file states no tier, because response headers do not
-   * show this quota.
-   */
+  /** Monthly token quota of the key's tier. `null` if the target file states no tier. */
   readonly quota: number | null;
 }
 
@@ -83,7 +77,6 @@ export const usageRead = probe(
 const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
-/** Returns the unrestricted keys whose tier the target file states, each with the tier's monthly token quota. */
 const keysOfKnownQuota = (target: Target): { readonly key: TargetKey; readonly quota: number }[] =>
   usableKeys(target).flatMap((key) => {
     const quota = quotaOf(key, target);
@@ -113,7 +106,7 @@ export const everyUsageRead = probe(
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
-        // Without a test clock, does not wait for the key's rate limits. After a 429, the quota is simply not checked.
+        // Without a test clock, does not wait for the key's rate limits.
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
     return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };
   },
@@ -121,10 +114,7 @@ export const everyUsageRead = probe(
 
 /** Two reads of usage (`usage` and `later`), and the requests of the key between the reads. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
-  /**
-   * Reads of usage over a longer period: the run's first read, and `usage`. `null` with a test clock, whose advances
-   * may begin a new month. Also `null` after an outage.
-   */
+  /** The run's first read of usage, and `usage`. `null` if a new month or an outage may lie between them. */
   readonly allAlong: UsageReads | null;
 }
 
@@ -147,12 +137,11 @@ async function measureUsageGrowth({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // With a test clock, sends two more reads for checks of headers, which compare `Remaining` of consecutive requests.
-  // Without a test clock, these reads would use up too much of the key's limit.
+  // Two more reads for checks of headers. Without a test clock, they would use up too much of the limit.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // `isFresh: false`: the harness does not know every request of this period, so usage may have grown by more.
+  // The harness does not know every request of this period, so usage may have grown by more.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
@@ -173,15 +162,9 @@ export interface StreamAccounted extends UsageReads {
   readonly streamed: Exchange;
 }
 
-/**
- * Time by the target's clock to wait before the stream. It lets `last_request` in health tell the stream from earlier
- * requests.
- */
+/** Wait before the stream, by the target's clock, so that `last_request` in health shows the stream. */
 const waitBeforeStreamMs = 5000;
-/**
- * Additional real time to wait before the stream, if the agent may not follow the test clock. The agent may report
- * whole seconds.
- */
+/** Additional real wait, if the agent may not follow the test clock and reports whole seconds. */
 const extraRealWaitMs = 1100;
 
 export const streamAccounted = probe(

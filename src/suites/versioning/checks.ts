@@ -32,9 +32,8 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * Returns a health response whose version contradicts the version in an invoke; `null` if there is none. The health
- * responses before and after the invoke must both differ, because a deployment may have changed the version. One is
- * enough if nothing was deployed and each endpoint always reported the same version.
+ * Returns a health response whose version contradicts an invoke. Health before and after must both differ if a
+ * deployment may have changed the version.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -72,7 +71,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Leaves out agents with only one version: they cannot contradict themselves, and some have thousands of calls.
+    // Agents with one version cannot contradict themselves, and some have thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

@@ -7,14 +7,11 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum time from an event to its first delivery attempt. A sender may poll its queue only every few seconds. */
+/** Maximum time from an event to its first delivery. A sender may poll its queue every few seconds. */
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/**
- * Returns the maximum real time to wait for a delivery. It is short if `settleMs` is 0: an advance then ends only after
- * all deliveries.
- */
+/** Returns the maximum real time to wait for a delivery. Short if each advance ends after all deliveries. */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);
@@ -31,7 +28,7 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
     time,
   );
 
-/** Waits until a condition is met, or the maximum time for a delivery is over. Returns whether the condition is met. */
+/** Waits until a condition is met, or as long as a delivery may take. Returns whether it is met. */
 export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
   awaitQueue(async (realMs) => {
     for (let waitedMs = 0; !isMet() && waitedMs < realMs; waitedMs += pollMs) await time.sleepReal(pollMs);
@@ -39,14 +36,10 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 /**
- * Waits until a condition is met, or until every sender must have polled its queue of deliveries. A sender may poll by
- * the target's clock or in real time, so waits for both.
- *
- * @param check waits for the condition up to the given real time, and returns whether it is met
+ * Waits until `check` is met, or until every sender must have polled its queue, by the target's clock and in real time.
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // First waits in real time, because most senders need no advance of the test clock. Some targets even delay the
-  // response to an advance until their deliveries are done.
+  // Some targets delay the response to an advance until their deliveries are done.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -58,10 +51,7 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/**
- * Waits long enough for an unexpected delivery to arrive. Advances a test clock by 1 ms only, because an advance ends
- * after all deliveries that are due.
- */
+/** Waits long enough for an unexpected delivery. A test clock's advance by 1 ms ends after all due deliveries. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

@@ -63,7 +63,7 @@ interface WebhookMetrics {
   readonly exchange: Exchange;
 }
 
-/** Returns the responses with webhook metrics. A response has metrics if it has the field `total_deliveries`. */
+/** Returns the responses with webhook metrics, by their field `total_deliveries`. */
 const metricsIn = (exchanges: readonly Exchange[]): WebhookMetrics[] =>
   exchanges.flatMap((exchange) => {
     const metrics = isSuccess(exchange) ? objectWith("total_deliveries", bodyJson(exchange)) : null;
@@ -111,7 +111,7 @@ export const webhooks = suite("Webhooks", [
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const lost = failures.filter(({ answer }) => answer.kind !== "answered");
-    // A single lost connection proves nothing: the network may have failed, and the client does not retry this request.
+    // A single lost connection proves nothing, and the client does not retry this request.
     if (failures.length === 1 && lost.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;

@@ -21,7 +21,7 @@ export interface ReceiverReach {
   readonly baseUrl: string;
   /** Why the target cannot reach the receiver's address; `null` if it probably can. */
   readonly unreachable: string | null;
-  /** Whether the target file promises that the target reaches the receiver. Else a missing delivery proves nothing. */
+  /** Whether the target file promises that the target reaches the receiver. */
   readonly isNamed: boolean;
 }
 
@@ -121,16 +121,13 @@ export function webhookIdOf(exchange: Exchange): string | null {
 
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
-/**
- * Returns the listed agents that the run does not invoke. Webhooks of these agents get no events. A webhook of any
- * other agent would get events until the end of the run, because it cannot be deleted.
- */
+/** Returns the listed agents that the run does not invoke, because their webhooks must get no events. */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/** Finds an agent that has no webhooks yet. `null` without a test clock, because the search then takes too long. */
+/** Finds an agent that has no webhooks yet. `null` without a test clock: the search would take too long. */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
@@ -143,10 +140,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/**
- * Returns the agents of the target file that no later probe invokes. Leaves out the degraded agent if the target file
- * has `triggers`, because probes of deployment events then invoke it.
- */
+/** Returns the agents of the target file that no later probe invokes, such as probes of deployments. */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

@@ -164,7 +164,7 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // The run may invoke the answering agent thousands of times later, so a webhook of that agent selects only one event.
+  // Thousands of later invokes of the answering agent would cause too many deliveries of all events.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other });
 }
@@ -190,7 +190,7 @@ export interface MalformedWebhooks {
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
-  /** A webhook of deployment events that names no agent. If the target allows that, it gets events of all agents. */
+  /** A webhook that names no agent, and may get the deployment events of all agents. */
   readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }
@@ -223,10 +223,7 @@ export const malformedWebhooks = probe(
   },
 );
 
-/**
- * Requests a webhook without two required fields, `url` and `events`. If the error names both fields, it may differ
- * from the document's error form.
- */
+/** Requests a webhook without `url` and `events`. An error that names both may have another form. */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

@@ -13,10 +13,7 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { ExpectedDeliveries } from "./await-deliveries.ts";
 
-/**
- * Secrets that a server may mistake for a number, an encoded text or bytes. None is a random text, because reports hide
- * random texts.
- */
+/** Secrets that look like a number, an encoded text or bytes. None is random, because reports hide random texts. */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
   "digits alone": "0070042000700420",
@@ -26,10 +23,7 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/**
- * Kind of secret of the webhook that has a query in its URL. The receiver fails the first delivery, to test that a
- * retry keeps the query.
- */
+/** Kind of secret of the webhook with a query in its URL. A failed first delivery tests the query of the retry. */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
 /** Values that a server changes if it parses the query and writes it again. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
@@ -85,8 +79,7 @@ interface OpenedWebhooksOfOneUrl {
 }
 
 /**
- * Creates two webhooks with one URL. The URL lacks the usual prefix, because checks of retries would take the second
- * webhook's deliveries for retries.
+ * Creates two webhooks with one URL. Its unusual prefix keeps checks from taking the second's deliveries for retries.
  */
 export async function openWebhooksOfOneUrl(
   client: Client,

@@ -46,9 +46,7 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 /** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
-/**
- * Swaps upper and lower case in a key. `null` unless its letters have `caseCount` cases: 1 (may be hexadecimal) or 2.
- */
+/** Swaps the case of a key's letters. `null` unless they have `caseCount` cases. One case may mean hexadecimal. */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);

@@ -77,10 +77,7 @@ export function unansweredSample(
   };
 }
 
-/**
- * Whether the sample has the headers of its response, so that a missing one proves something. k6 drops headers if the
- * response was incomplete.
- */
+/** Whether the sample has its response's headers. k6 drops them if the response was incomplete. */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
   (sample.date !== null ||

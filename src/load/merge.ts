@@ -3,13 +3,7 @@ import { targetTime } from "./judge/target-time.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
-/**
- * Merges the evidence of several processes that shared a load.
- *
- * @param clocksApartMs maximum difference between the clocks of the machines; 0 for processes of one machine
- * @throws {Error} if there is no evidence, if the parts differ in scenario, engine, tier or limits, or if their clocks
- * differ by more than `clocksApartMs`
- */
+/** Merges the evidence of processes that shared a load, on machines with clocks at most `clocksApartMs` apart. */
 export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("There is no evidence to merge: name at least one file.");
@@ -58,7 +52,6 @@ function assertSameRun(first: LoadEvidence, other: LoadEvidence): void {
   if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: name each part once.`);
 }
 
-/** Throws if the clocks of the machines differ too much, according to the `Date` headers that each of them received. */
 function assertClocksAgree(parts: readonly LoadEvidence[], clocksApartMs: number): void {
   if (clocksApartMs === 0) return;
   const offsets = parts.flatMap(({ requests, speed }) => {

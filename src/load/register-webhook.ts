@@ -9,16 +9,13 @@ import type { Scenario } from "./scenarios.ts";
 import { TargetDied } from "./target-watch.ts";
 
 const hookSecret = "load-webhook-secret";
-/** How long to retry if the target is unreachable, as during a deployment: connections break, or a gateway responds. */
+/** How long to retry while the target is unreachable, as during a deployment. */
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
 /**
- * Registers a webhook, and repeats the attempt while the target is unreachable. Each attempt uses another address of
- * the receiver, because an attempt without a response may have created a webhook.
- *
- * @throws {EngineProblem} if there is no receiver, or the target does not accept the webhook
- * @throws {TargetDied} if the target remains unreachable
+ * Registers a webhook, and retries while the target is unreachable.
+ * Each attempt uses another address of the receiver: one without a response may have created a webhook.
  */
 export async function registerWebhook(
   scenario: Scenario,

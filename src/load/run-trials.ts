@@ -229,10 +229,7 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
   }
 }
 
-/**
- * Watches the target during an action. If the target is unreachable after the action, waits until it responds again or
- * is considered dead.
- */
+/** Watches the target during an action, then waits until it responds again or counts as dead. */
 async function runWatched<T>(
   target: Pick<EngineTarget, "baseUrl" | "network">,
   options: StoppableOptions,

@@ -2,7 +2,7 @@ import { scenarios } from "../../scenarios/all.ts";
 import type { Scenario } from "../../scenarios/scenario.ts";
 import { customTier, publishedTierNames, publishedTiers, type TierName, tierNames } from "../spec/tiers.ts";
 
-// Only this module of src imports the folder `scenarios`. All others get scenarios and their types from here.
+// Only this module of src imports the folder `scenarios`; others get scenarios and types from here.
 
 export { scenarios } from "../../scenarios/all.ts";
 export { atSpeed, earlyRetrySeconds, lateRetrySeconds, requestCount } from "../../scenarios/scenario.ts";

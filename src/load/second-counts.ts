@@ -123,9 +123,6 @@ function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
       known[name] += more[name];
 }
 
-/**
- * Adds the results of judged bodies to the counts of their status: how many there were, and the mismatches by clause.
- */
 function addBody(
   bodies: SecondCounts["bodies"],
   status: number,

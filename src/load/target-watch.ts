@@ -22,13 +22,10 @@ export interface WatchOptions {
 }
 
 const connectEveryMs = 2000;
-/** Milliseconds between two attempts to connect to an unreachable target. Short enough to notice a quick restart. */
 const retryWhileAwayMs = 250;
 /** A target counts as dead after this many ms in which it neither accepts a connection nor responds. */
 const deadAfterMs = 8000;
-/**
- * A connection that fails within this time counts as refused. A later failure may come from a busy server's full queue.
- */
+/** A connection that fails within this time is refused. Later failures may come from a busy server's queue. */
 const maxRefusalMs = 1500;
 
 /** The target died, or its test clock can no longer be advanced. Ends the load. */
@@ -45,9 +42,7 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /**
-   * When the target last responded to the load. Open connections may still bring responses while new ones are refused.
-   */
+  /** When the target last responded to the load. Open connections may respond while new ones are refused. */
   respondedMs: number;
   readonly isRefused: boolean;
 }
@@ -122,7 +117,7 @@ export interface StallTimeout {
   readonly observe: (progress: LoadProgress) => void;
 }
 
-/** How many ms a load may take beyond its expected duration. After that, it goes on only while the target responds. */
+/** How many ms beyond its expected duration a load may take, whether or not the target responds. */
 const graceMs = 60_000;
 /** After {@link graceMs}, the load counts as stalled if this many ms pass without a 2xx or 429. */
 const maxSilentMs = 45_000;

@@ -19,17 +19,11 @@ export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
   /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
-  /** `first`: each scenario uses the engine that it lists first. `in turns`: the engine changes with each trial. */
+  /** `first`: the engine that a scenario lists first. `in turns`: the engine changes with each trial. */
   readonly engine: EngineName | "first" | "in turns";
-  /**
-   * Installed engines. A scenario that none of them can send still gets a trial, with the engine that the scenario
-   * lists first. That trial is skipped later.
-   */
+  /** Installed engines. A scenario for other engines still gets a trial, which is skipped later. */
   readonly engines: readonly EngineName[];
-  /**
-   * Whether the server can apply the limits that a scenario demands, as the embedded server does on the Enterprise
-   * tier.
-   */
+  /** Whether the server can apply the limits that a scenario demands, as the embedded server can. */
   readonly usesScenarioLimits: boolean;
 }
 
@@ -60,10 +54,7 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 /** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
-  /**
-   * Number of requests that the trial sends for certain: those of flows with a known number, and those of the harness
-   * itself.
-   */
+  /** Number of requests that the trial certainly sends, including the harness's own. */
   readonly requests: number;
   /** Flows without a known number of requests, such as `as many as 5 connections can in 3 s`. */
   readonly openEnded: readonly string[];
@@ -78,11 +69,7 @@ export interface Estimate {
 /** Approximate seconds to start k6, or to start the process that sends with autocannon. */
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
-/**
- * Estimates the size of a trial.
- *
- * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
- */
+/** Estimates the size of a trial. `speed` is that of the target's clock, as a multiple of real time. */
 export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
   const { scenario, engine } = trial;
   const flows = scenario.flows(limits);
@@ -115,10 +102,7 @@ function connectionsOf({ shape }: Flow): number {
   }
 }
 
-/**
- * Returns the number of requests that the harness itself sends around the load: one for health, two for the usage
- * report, one for a webhook.
- */
+/** Returns the number of the harness's own requests around the load: for health, usage and a webhook. */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

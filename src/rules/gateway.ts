@@ -1,5 +1,4 @@
-// While a target is unavailable, a gateway in front of it sends 502, 503 or 504. This file distinguishes such responses
-// from the target's own.
+// Tells responses of a gateway (502, 503, 504) in front of an unavailable target from the target's own.
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
@@ -9,7 +8,7 @@ export interface ResponseCounts {
   readonly fromMs: number;
   /** Latest possible time at which the last of the counted responses began. */
   readonly toMs: number;
-  /** Number of responses that look like a gateway's: 502, 503 or 504, with no header or field of the interface. */
+  /** Number of responses that look like a gateway's: 502, 503 or 504 without anything of the interface. */
   readonly gatewayLike: number;
   /** Number of all other responses. */
   readonly others: number;
@@ -30,16 +29,10 @@ const maxOthersBetween = 20;
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/**
- * Maximum share of the load's duration for which a deployment can explain gateway-like responses among others. If they
- * go on for longer, the target itself sent them.
- */
+/** A deployment explains gateway-like responses among others for at most this share of the load. */
 const minWholeShare = 0.8;
 
-/**
- * Returns the periods in which a gateway responded in place of the target. Returns `null` if the target itself sent
- * these responses: too many are isolated, or they go on for too long.
- */
+/** Returns the periods in which a gateway responded for the target; `null` if the target itself did. */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
   const spells = findSpells(sorted);
@@ -59,8 +52,7 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Counts only responses to requests that were sent after the last gateway-like response. Earlier requests may
-      // have reached the target before it became unavailable.
+      // Earlier requests may have reached the target before it became unavailable.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
@@ -77,9 +69,6 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/**
- * Whether the responses of one second follow directly after a period. They may still belong to the period, because the
- * order of responses within a second is unknown.
- */
+/** Whether responses of one second, whose order is unknown, may still belong to the period before. */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

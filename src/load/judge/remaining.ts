@@ -43,8 +43,7 @@ export function findTooLowRemaining(
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
   const { limits } = facts;
-  // Without a known burst, no `Remaining` is certainly too low. A token bucket holds only the burst, even if its
-  // headers report the minute's limit.
+  // A token bucket of unknown size can explain any low `Remaining`.
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
   const starts = sortedBy(
@@ -131,10 +130,6 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
   return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
 }
 
-/**
- * Returns the maximum rise of `Remaining` between two responses. A minute gives back at most the limit and the burst
- * together.
- */
 function maxRegained(
   from: SampledRequest,
   to: SampledRequest,

@@ -39,7 +39,7 @@ export function judgeEach<Item>(items: Iterable<Item>, { check, cellOf, describe
   return { ...breach(expected, `${formatShare(violations.length, seen.looked, noun)}${actual}`, witness), seen };
 }
 
-/** Judges each response by itself. `whenNone` is the reason of the finding if the clause applies to no response. */
+/** Judges each response by itself. `whenNone` is the finding's reason if the clause applies to no response. */
 export const judgeResponses = (
   responses: Iterable<SampledRequest>,
   check: EachJudge<SampledRequest>["check"],
@@ -53,16 +53,13 @@ export const judgeResponses = (
     noun: "response",
   }) ?? unproven(whenNone);
 
-/**
- * Formats the beginning of a finding, such as `on 3 of 41,000 responses: `. Returns an empty text if only one was
- * judged.
- */
+/** Formats the start of a finding, such as `on 3 of 41,000 responses: `; empty for a single one. */
 const formatShare = (broken: number, checked: number, noun: "response" | "stream"): string =>
   checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}s: `;
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-/** The judged responses of one second: their number, how many of them are mismatches, and the first mismatch. */
+/** How many responses of one second were judged, how many are mismatches, and the first mismatch. */
 export interface SecondCountsResult {
   readonly checked: number;
   readonly broken: number;
@@ -97,10 +94,7 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/**
- * Creates the judge of a clause about bodies. The engine has already compared each body, so the evidence holds only the
- * mismatches.
- */
+/** Creates the judge of a clause about bodies, whose mismatches the engine has already found. */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {

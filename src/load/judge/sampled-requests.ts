@@ -4,10 +4,7 @@ import { type Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 
-/**
- * A request of a load with its flow. Its times allow for errors of the clock: `sentMs` is the earliest possible time,
- * `headMs` and `endMs` are the latest.
- */
+/** A request of a load with its flow. `sentMs` is the earliest possible time, `headMs` and `endMs` the latest. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   /** Cell of the response in the coverage matrix. */
@@ -17,7 +14,7 @@ export interface SampledRequest extends LoadSample, RequestSample {
 const kindOf = ({ operation: { kind } }: Flow): RequestSample["kind"] =>
   kind === "usage" || kind === "list" ? "other" : kind;
 
-/** Returns each request with its flow, in order of sending. Leaves out requests whose flow the evidence does not list. */
+/** Returns all requests with their flows, in order of sending. Requests of unlisted flows are left out. */
 export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
   const cellOf = createCellIndex(evidence);
@@ -41,10 +38,7 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   return sent.map((each) => widenTimes(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
-/**
- * Returns two maps from a request's id: to the previous request of its flow, and to the next. Only for flows that send
- * one request at a time.
- */
+/** Maps a request's id to the previous and the next request of its flow, in flows without concurrency. */
 function adjacentOf(
   sent: readonly SampledRequest[],
 ): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {
@@ -66,7 +60,7 @@ function adjacentOf(
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Extends the times of a request by the maximum error of the clock. Sequential requests still do not overlap. */
+/** Extends the times of a request by the maximum clock error. Sequential requests still do not overlap. */
 function widenTimes(
   each: SampledRequest,
   before: SampledRequest | undefined,
@@ -87,16 +81,10 @@ function widenTimes(
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 
-/**
- * Maximum error of the times that an engine records, in ms. k6 has whole milliseconds, and autocannon may read the
- * clock slightly late.
- */
+/** Maximum error of the times that an engine records, in ms. */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
 
-/**
- * Creates a function that finds the coverage cell of a response. It returns the same object for equal cells, so that
- * they can be counted by identity.
- */
+/** Creates a function that finds a response's cell of the coverage matrix; equal cells are the same object. */
 export function createCellIndex({
   tier,
   limits,
@@ -120,10 +108,7 @@ export function createCellIndex({
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/**
- * Returns the name of a column of the coverage matrix: the status, and for a 429 the limit that it reports. `429 room`
- * is for a 429 above `Remaining: 0`, which is about concurrency. `429 bare` is for a 429 without rate-limit headers.
- */
+/** Returns a column of the coverage matrix: the status, and the limit that a 429 reports. */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],

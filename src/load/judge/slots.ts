@@ -35,7 +35,6 @@ const isOfStreams = ({ witness }: LimitBreach, { samples }: KeyFacts): boolean =
   return samples.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
-/** Returns a breach if a request was admitted although other requests certainly held all slots; `null` otherwise. */
 function findAdmittedBeyondSlots(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
@@ -86,9 +85,7 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/**
- * Creates the judge of LIM-17 or SSE-27: slots are free again after requests that ended in one of the ways `endings`.
- */
+/** Creates the judge of LIM-17 or SSE-27: slots are free again after requests that end in `endings`. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

@@ -9,10 +9,7 @@ const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/**
- * Memory has drifted if it grew by more than this, and by more than `minGrowthShare`. Smaller growth may be garbage
- * that is not collected yet.
- */
+/** Memory has drifted if it grew by more than this and by `minGrowthShare`: less may be uncollected garbage. */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
@@ -31,7 +28,7 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const sliceCount = 24;
-/** Latency has drifted if it doubles and rises by at least this many ms. Less may be noise of other processes. */
+/** Latency has drifted if it doubles and rises by this many ms. Less may be noise of other processes. */
 const minIncreaseMs = 20;
 const minRatio = 2;
 

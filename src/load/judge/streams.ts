@@ -15,10 +15,6 @@ const cellsOf = ({ tier }: LoadFacts["evidence"]) => {
   return { whole: { of, kind: "events, whole" }, left: { of, kind: "events, left" }, cut: { of, kind: "events, cut" } };
 };
 
-/**
- * Creates a judge of each stream with a 2xx status.
- * @param check returns `undefined` if the clause does not apply to a stream
- */
 const judgeEachStream =
   (expected: string, check: (stream: StreamSummary) => string | null | undefined) =>
   ({ evidence }: LoadFacts): JudgeResult => {
@@ -57,10 +53,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/**
- * Creates the judge of a rule about the order of events. A stream that broke off may lack its last events, so they are
- * not demanded.
- */
+/** Creates the judge of a rule about the order of events. Broken-off streams may lack their last events. */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 

@@ -3,32 +3,21 @@ import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evi
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 
-/** The loss of the target. From `atMs` on, by the clock of the evidence, the load could no longer test the target. */
+/** The time, by the evidence's clock, from which the load could no longer test the target, and why. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
 }
 
-/**
- * Maximum time until the harness notices a broken connection, in ms. Includes the difference between the clocks of two
- * processes.
- */
+/** Maximum time until the harness notices a broken connection, in ms. */
 const maxNoticeMs = 250;
 
-/**
- * Finds when the load first lost its target: the target accepted no connection, a gateway responded instead, or the
- * target refused a key for good. Returns `null` if it never did. Later responses prove nothing even if the target came
- * back, because a restarted server may have forgotten its counts.
- */
+/** Finds the first loss of the target, or `null`. Later responses prove nothing: a restart may reset counts. */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
 }
 
-/**
- * Returns the target loss that an outage caused. It begins with the first connection that broke, or could not be
- * opened.
- */
 function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
   if (outage === undefined) return null;
   const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];
@@ -56,10 +45,7 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
-/**
- * Returns the part of the evidence from before a target loss. Drops the usage report and the deliveries, because they
- * cover the whole load.
- */
+/** Returns the evidence from before a target loss, without usage report and deliveries of the whole load. */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
   requests: evidence.requests
@@ -76,10 +62,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/**
- * Sets `left` if the target loss spoiled the response, as if the client had disconnected. The target may still have
- * admitted the request.
- */
+/** Marks a response spoiled by the target loss as `left`: the target may still have admitted the request. */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -104,10 +87,6 @@ const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.st
 const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
-/**
- * Returns the period in which a gateway responded in place of the target; `null` if none did, or the server is
- * embedded.
- */
 function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;
   const spells = gatewaySpells([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
@@ -134,10 +113,7 @@ export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 /** Whether a status refuses a key. */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
-/**
- * Finds a key whose requests were admitted at first and later all refused. The caller has to confirm the refusal by a
- * health request.
- */
+/** Finds a key that was accepted at first and refused later. The caller must confirm it by a health request. */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
@@ -150,10 +126,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 /** Use of a key in one response, or in the responses of one second. Times are epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
-  /**
-   * Time at which an admitted request was sent; `null` if none was. Only a 2xx counts as admitted: a server may respond
-   * 429 to an invalid key, too.
-   */
+  /** When an admitted request was sent. Only a 2xx counts: an invalid key may get a 429, too. */
   readonly admittedMs: number | null;
   /** When the first response that refuses the key arrived; `null` if there was none. */
   readonly refusedMs: number | null;
@@ -174,10 +147,7 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   };
 };
 
-/**
- * Returns when the key was first refused after its last admitted request. Returns `null` if there is no such refusal,
- * or if no request was admitted.
- */
+/** Returns when the key was first refused after its last admitted request; `null` if there is no such refusal. */
 function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;

@@ -9,27 +9,15 @@ export interface DatedResponse {
 
 /** The time of the target's clock, as computed from the `Date` headers of its responses. */
 export interface TargetTime {
-  /**
-   * `steady`: the clock has one offset from the client's clock. `drifting`: the offset changes. `unknown`: no response
-   * has a `Date`, or the dates do not fit a clock of the expected speed.
-   */
+  /** Whether the clock's offset from the client's is `steady` or `drifting`; `unknown` without usable `Date`s. */
   readonly kind: "steady" | "drifting" | "unknown";
-  /**
-   * Returns the earliest and the latest time that the target's clock may show, in Unix ms, when the client's clock
-   * shows `clientMs`.
-   */
+  /** Returns the span in Unix ms that the target's clock may show when the client's clock shows `clientMs`. */
   at(clientMs: number): Span;
-  /**
-   * Maximum error of a steady offset, in ms. {@link TargetTime.at} does not include this error, because it is the same
-   * at all times.
-   */
+  /** Maximum error of a steady offset, in ms, which {@link TargetTime.at} does not include. */
   readonly unknownMs: number;
 }
 
-/**
- * Minimum and maximum time by which a target's clock may be ahead of its `Date`. The header has whole seconds, and some
- * servers compute it only once a second.
- */
+/** Bounds of how far the target's clock is ahead of its `Date`, which has whole seconds and may be cached. */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const maxParts = 32;
@@ -40,14 +28,7 @@ interface OffsetBound {
   readonly toMs: number;
 }
 
-/**
- * Computes the offset of the target's clock from the client's. Each `Date` was right at some time between sending the
- * request and receiving the head, which limits the possible offsets.
- * If one offset fits all responses, the clock is steady. If none does, the clock drifts, and each part of the load gets
- * an offset of its own.
- *
- * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
- */
+/** Computes the offset of the target's clock from the client's, by the `Date` headers of responses. */
 export function targetTime(answers: Iterable<DatedResponse>, speed: number): TargetTime {
   const bounds: OffsetBound[] = [];
   for (const { sentMs, headMs, date } of answers) {
@@ -110,8 +91,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // The offset changes at an unknown time. So the offset of this part of the load may apply, or that of the part
-      // before or after it.
+      // The offset changes at an unknown time: that of an adjacent part of the load may apply as well.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

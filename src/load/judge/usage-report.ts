@@ -42,9 +42,7 @@ export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(
 /** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/**
- * Computes by how much a count of the usage report must grow. Returns a text with the reason if that cannot be known.
- */
+/** Computes by how much a count of the usage report must grow; a text says why that is unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -66,7 +64,7 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the usage report after the load counts too few requests or tokens. A later report may still count them. */
+/** Whether the usage report after the load counts too few. A later report may still count them. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   isCountBehind(facts, "requests", requestsBounds) || isCountBehind(facts, "tokens", tokensBounds);
 
@@ -78,10 +76,7 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/**
- * Returns bounds for the growth of `requests.used`. Admitted requests count for certain. Refusals, errors and reads of
- * usage may count.
- */
+/** Bounds the growth of `requests.used`: refusals, errors and reads of usage may or may not count. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
@@ -95,10 +90,6 @@ function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
-/**
- * Returns an excuse for a count that grew too little: requests from before the load may have left a rolling hour during
- * the load. Returns `null` if that is impossible.
- */
 function expiryReason(
   { evidence, limits }: LoadFacts,
   before: UsageCount,
@@ -109,10 +100,6 @@ function expiryReason(
   return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
 }
 
-/**
- * Returns why a count of the usage report may have been reset during the load; `null` if it cannot have been. The
- * document does not say when the report's window begins.
- */
 function restartReason(
   { evidence, limits, sent, time }: LoadFacts,
   before: UsageCount,

@@ -15,11 +15,10 @@ export interface Validity {
 
 /** CPU use, as a fraction of one core, at which the generator may have been the bottleneck. */
 const busyShare = 0.9;
-/** Maximum fraction of the requests that may be late or unanswered in a valid run. Above it, the run is invalid. */
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
-/** Finds out how much a run proves. If the generator was the bottleneck, the run gives no verdict on the target. */
+/** Finds out how much a run proves: nothing about the target if the generator was the bottleneck. */
 export function validityOf(evidence: LoadEvidence): Validity {
   const loss = targetLossIn(evidence);
   if (loss !== null) return validityBefore(loss, evidenceBefore(loss, evidence));
@@ -28,10 +27,6 @@ export function validityOf(evidence: LoadEvidence): Validity {
   return { invalid, counts, pace: paceProblem(evidence) ?? counts };
 }
 
-/**
- * Returns the validity of the evidence from before a target loss. Such evidence can prove only breaches, and what
- * single responses show.
- */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
   return { invalid, counts: invalid ?? reason, pace: reason };
@@ -66,10 +61,7 @@ interface LimitedCounts {
   unanswered: number;
 }
 
-/**
- * Returns the reason if the target was down or failed most requests; otherwise `null`. Such a run proves nothing about
- * limits.
- */
+/** Returns why a run proves nothing about limits: the target was down or failed most requests. */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
   const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);
@@ -77,8 +69,7 @@ function targetProblem(evidence: LoadEvidence): string | null {
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
-  // A target that responded 429 applies its limits. LIM-12 judges its other responses, so they are no reason to
-  // distrust the run.
+  // A target that responded 429 applies its limits. LIM-12 judges its other responses.
   if (refused > 0 || failed + unanswered <= half) return null;
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }

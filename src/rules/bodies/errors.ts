@@ -26,10 +26,7 @@ export function codeIn(response: Pick<ErrorResponse, "json">): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/**
- * Returns the error form of a body; `null` if it has neither form A nor form B. In form A, `error.status` may have any
- * value, because ERR-6 judges it.
- */
+/** Returns the error form of a body, A or B or both; `null` if it has none. */
 export function formIn(response: ErrorResponse): ErrorForm | null {
   const error = errorIn(response);
   if (error === null) return null;

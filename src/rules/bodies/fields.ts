@@ -33,10 +33,7 @@ export function isTimestamp(text: string): boolean {
 /** Whether a timestamp with a time of day names its time zone. */
 export const hasZone = (text: string): boolean => (extendedForm.exec(text) ?? basicForm.exec(text))?.[7] !== undefined;
 
-/**
- * Returns the Unix milliseconds of a timestamp in the extended form; `NaN` for other texts. A timestamp without a zone
- * is taken as UTC.
- */
+/** Returns the Unix ms of an extended timestamp, taken as UTC if it has no zone; `NaN` for other texts. */
 export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
@@ -65,7 +62,7 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-/** Finds the values at a path, such as `checks.agent.status`. Finds none if a parent is absent or is not an object. */
+/** Finds the values at a path, such as `checks.agent.status`; none if a parent is no object. */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => valuesWithin(each, step));
@@ -94,9 +91,7 @@ function hasWrongParent(root: unknown, path: string): boolean {
   return false;
 }
 
-/**
- * Formats a value of the wrong type. Puts "the string" before a string, because readers may overlook quotation marks.
- */
+/** Formats a value of the wrong type, such as `the string "5"`: readers may overlook quotation marks. */
 const formatWrongType = (value: unknown, type: FieldType): string =>
   isString(value) && !type.includes("timestamp") ? `the string ${formatValue(value)}` : formatValue(value);
 
@@ -115,10 +110,7 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   return null;
 }
 
-/**
- * Creates a quick test of one row of a field table, for the many responses of a load. If it fails, {@link
- * fieldMismatch} tells what is wrong.
- */
+/** Creates a quick test of one row of a field table. If it fails, {@link fieldMismatch} says what is wrong. */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
   const [, has] = types[type];
@@ -135,11 +127,7 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
   };
 }
 
-/**
- * Judges an object by the rows of a field table that belong to one clause. Returns `undefined` if no row applies:
- * another clause judges the parent object.
- * If `root` is not an object, only the clause of the table's first row is broken.
- */
+/** Judges an object by a clause's rows of a field table; `undefined` if no row applies. */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
   const [lead] = fieldTableOf(table).fields ?? [];
@@ -149,16 +137,13 @@ export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unk
   return results.length === 0 ? undefined : (results.find((each) => each !== null) ?? null);
 }
 
-/** Like {@link fieldMismatch}, but treats every field as optional. A field that is present must still have its type. */
+/** Like {@link fieldMismatch}, but with all fields optional. A field that is present must have its type. */
 export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null {
   const results = rowsOf(table, clause).map((row) => judgeRow({ ...row, isRequired: false }, root));
   return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
-/**
- * Returns a mismatch for the first negative quantity, `null` if there is none, `undefined` without quantities. A
- * quantity is a number for which the table gives a unit but no range.
- */
+/** Returns a mismatch for the first negative quantity (a number with a unit); `undefined` without quantities. */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)

@@ -33,10 +33,7 @@ export function clauseAt(path: ValuePath): FileClause {
 const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
-/**
- * For each clause, the path whose value must be valid before the clause can be judged. A clause that is not listed
- * needs only a file that is an object.
- */
+/** For each clause, the path whose value must be valid first. Default: the file must be an object. */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],
@@ -45,16 +42,13 @@ const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-14": ["webhooks", "endpoints"],
 };
 
-/** Returns the paths of the values that must be valid before a clause can be judged. The outermost comes first. */
+/** Returns the paths that must be valid before a clause can be judged, the outermost first. */
 export function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
   const innermost = clause === "CFG-1" ? null : (requiredPaths[clause] ?? []);
   return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
 }
 
-/**
- * The result of one check of a file, for one place of the file. A clause that is broken in several places has several
- * results.
- */
+/** The result of one check for one place of the file. A clause can be broken in several places. */
 export type FileFinding = {
   readonly check: string;
   readonly clause: FileClause;
@@ -78,9 +72,7 @@ export function formatPath(path: ValuePath): string {
   return steps.join("").replace(/^\./, "") || "the file";
 }
 
-/**
- * Formats a value for a finding, in at most 60 characters. Objects may contain secrets, so only their type is shown.
- */
+/** Formats a value in at most 60 characters. Objects may contain secrets: only their type is shown. */
 export function preview(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";

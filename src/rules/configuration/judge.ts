@@ -57,7 +57,7 @@ function breachOf(issue: z.core.$ZodIssue): Breach {
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
 }
 
-/** Formats a value that breaks a clause. Values of variables and headers are left out, because they may be secrets. */
+/** Formats a value that breaks a clause, without variables and headers, which may be secrets. */
 function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
   const isSecret = path[0] === "env_vars" || path.includes("headers");
   return isSecret && input !== undefined ? typeName(input) : preview(input);
@@ -94,7 +94,6 @@ export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
 
 const entrypointPath = ["agent_architecture", "entrypoints"] as const;
 
-/** Creates a breach. `expected` begins with the path, because a file may have several values of the same kind. */
 const breach = (path: Breach["path"], expected: string, actual: unknown): Breach => ({
   path,
   expected: `${formatPath(path)}: ${expected}`,
@@ -125,7 +124,7 @@ function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Brea
   );
 }
 
-/** Matches a name that ends in a form of "stream" other than `_stream`, such as `chat-Stream` or `chat_streaming`. */
+/** Matches a form of "stream" at the end of a name, such as `chat-Stream` or `chat_streaming`. */
 const almostStreamSuffix = /(^|[^a-z])stream(ing|ed)?$/i;
 
 /** Finds entrypoints that seem to stream by a name, although their tag does not end in `_stream`. */

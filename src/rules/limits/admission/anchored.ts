@@ -5,7 +5,6 @@ import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** A window that opened at some time between `fromMs` and `toMs`, and closed not later than `closesAtLatestMs`. */
 interface PossibleWindow {
   readonly fromMs: number;
   readonly toMs: number;
@@ -13,7 +12,7 @@ interface PossibleWindow {
   readonly previousClosedByMs: number;
 }
 
-/** Tables for finding the request that opens a window. The exact time of each request is unknown: it lies in a span. */
+/** Tables for finding the request that opens a window, where each request lies in a span of time. */
 export interface Openers {
   /** Latest possible times of the requests that may open a window, in ascending order. */
   readonly latest: Float64Array;
@@ -21,21 +20,19 @@ export interface Openers {
   readonly earliestStartFrom: Float64Array;
   /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each index of `starts`: the time by which one of the requests from this index on was certainly decided. */
+  /** For each index of `starts`: when one of the requests from there on was certainly decided. */
   readonly earliestEndFrom: Float64Array;
   /** Refusals that may restart the time of the open window, sorted by their earliest possible time. */
   readonly pushers: readonly Span[];
 }
 
 export interface AnchoredWindow extends Window {
-  /** Lower bound of the limit, as {@link minCapacity} returns it. A smaller limit cannot have admitted the requests. */
+  /** Lower bound of the limit, by {@link minCapacity}: a smaller one cannot have admitted the requests. */
   readonly minCapacity: number;
 }
 
 /**
- * Fits windows that open on demand. Each one opens with the first request that counts after the previous window's end.
- * Returns `null` if such windows cannot have admitted the requests.
- *
+ * Fits windows that each open with the first counted request after the last window; `null` if impossible.
  * @param open when a window that is open at the start ends, in ms after the start; `null` if none is open
  */
 export function fitAnchored(
@@ -56,11 +53,7 @@ export function fitAnchored(
   return { unexplained };
 }
 
-/**
- * Builds the tables for finding the requests that open windows.
- * @param mayOpen spans of the requests that may open a window
- * @param pushers spans of the refusals that may restart the time of an open window
- */
+/** Builds the tables from the requests that may open a window and the refusals that may restart it. */
 export function buildOpeners(timeline: AdmissionTimeline, mayOpen: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...mayOpen].toSorted((left, right) => left.toMs - right.toMs);
   return {
@@ -108,10 +101,7 @@ function possibleWindows(
   return openings;
 }
 
-/**
- * Returns a function that computes how late a window may end, given its end without refusals. A refusal may restart the
- * window's time. The ends must be passed in ascending order.
- */
+/** Returns a function for the latest end of a window, which refusals prolong. Pass ends in ascending order. */
 function createLatestEnd(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
   let pushedToMs = -Infinity;

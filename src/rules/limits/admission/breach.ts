@@ -35,10 +35,7 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, wherever its windows begin`;
 }
 
-/**
- * Returns a sentence that says what the requests of the witness show. The witness is a small set of requests that alone
- * proves the breach.
- */
+/** Returns a sentence about what the witness shows: a small set of requests that proves the breach. */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],
@@ -87,10 +84,7 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 export interface Witness {
   /** The requests that prove the breach. In `history`, only their outcomes are known. */
   readonly known: readonly Decision[];
-  /**
-   * The history up to the last response in `known`, with all other outcomes changed to `unknown`. It still breaks the
-   * limits.
-   */
+  /** The history up to the last response in `known`, still a breach, with all other outcomes `unknown`. */
   readonly history: History;
 }
 
@@ -102,10 +96,7 @@ type RequestSubset = ReadonlyMap<Decision, number>;
 /** Maximum number of requests to examine in the search for a witness. This takes about a second. */
 const maxExaminedRequests = 60_000;
 
-/**
- * Finds a small subset of the requests whose outcomes alone prove a breach. The other requests stay in the history with
- * an unknown outcome, because they may have used up the limits.
- */
+/** Finds few requests whose outcomes prove a breach, even if all other outcomes are unknown. */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
   const all = requestsIn(ordered);
@@ -138,10 +129,7 @@ function requestsInRange(ordered: readonly Decision[], from: number, end: number
   return part;
 }
 
-/**
- * Changes the outcome of all requests except `known` to `unknown`. Drops requests sent after the last response to
- * `known`.
- */
+/** Changes all outcomes but those of `known` to `unknown`. Drops requests after the last response to `known`. */
 function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
@@ -156,10 +144,7 @@ function withOnlyKnownOutcomes(history: History, known: RequestSubset): History 
   return { ...history, decisions };
 }
 
-/**
- * Finds by binary search the smallest count up to `max` for which `holds` is true. `holds` must also be true for all
- * larger counts.
- */
+/** Finds the smallest count up to `max` for which `holds` is true, as it must be for all larger counts. */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = max;
@@ -171,7 +156,6 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
   return high;
 }
 
-/** Removes chunks of requests, large ones first, if the rest still proves the breach. Stops after `max` trials. */
 function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
   if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));

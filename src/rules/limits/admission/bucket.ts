@@ -14,10 +14,7 @@ const roundingTokens = 1e-6;
 /** How much longer than necessary a reported wait may be: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
 
-/**
- * Fits a token bucket that refills steadily. In any span it admits at most its capacity plus the refill, and it refuses
- * only below one token. `null` if it cannot have admitted the requests.
- */
+/** Fits a token bucket that refills steadily; `null` if it cannot have admitted the requests. */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
   const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
@@ -30,10 +27,7 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
   return { unexplained };
 }
 
-/**
- * Returns the smallest capacity with which a token bucket can have admitted the requests. It is the maximum, over all
- * spans, of the requests in a span minus the tokens refilled in it.
- */
+/** Returns the smallest capacity that admits the requests: the maximum over spans of requests minus refill. */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
   let max = 0;

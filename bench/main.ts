@@ -78,7 +78,6 @@ async function bench(flags: Flags): Promise<void> {
   if (flags.write === true) saveFigures(measured, flags.scale);
 }
 
-/** Shows the figures that an earlier run saved with `--json`. With `--write`, also writes them into the page. */
 function showSavedFigures(file: string, isWritten: boolean): void {
   const { rows: kept, scale } = readFigures(file);
   print(terminalTable(kept));
@@ -96,7 +95,7 @@ async function measureAndPrint(row: BenchRow, { rounds, scale }: Flags): Promise
 const writeJson = (file: string, figures: Figures): void =>
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 
-/** Writes new figures into figures.json and the page. Rows that were not measured now keep their old figures. */
+/** Writes new figures into figures.json and the page. Rows that were not measured now keep their figures. */
 function saveFigures(fresh: readonly FigureRow[], scale: number): void {
   if (scale !== 1) throw new Error("--write needs results of the full size: omit --scale.");
   const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the built command on a Node version that can run it. This file uses only old syntax, so that an outdated Node
-// can parse it and print what is wrong.
+// Starts the built command on a Node that can run it.
+// Uses only old syntax, so that an outdated Node can parse this file and print what is wrong.
 import { existsSync } from "fs";
 import { dirname, join } from "path";
 import { fileURLToPath, pathToFileURL } from "url";
@@ -44,17 +44,12 @@ function runHere() {
   return import(pathToFileURL(main).href);
 }
 
-/**
- * Runs this file again on the Node that the checkout installed. Arguments, streams and signals are passed on, and the
- * exit code comes back.
- */
 function runOnInstalledNode() {
   return Promise.all([import("child_process"), import("os")]).then(([{ spawn }, { constants }]) => {
     const child = spawn(installedNode, process.argv.slice(1), { stdio: "inherit" });
     ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => {
       process.on(signal, () => {
-        // On Ctrl-C, a terminal signals the child process by itself. Passing SIGINT on would be a second signal, which
-        // ends the child without results.
+        // On Ctrl-C, the terminal also signals the child. A second SIGINT would end the child without results.
         if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
       });
     });

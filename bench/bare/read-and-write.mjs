@@ -1,5 +1,4 @@
-// A benchmark's baseline for rendering a report as an HTML page. Reads the same JSON files, and writes a file of the
-// same size, but renders nothing.
+// Baseline for rendering an HTML report: reads the same files and writes as many bytes, but renders nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

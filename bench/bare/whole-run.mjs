@@ -1,5 +1,5 @@
-// A benchmark's baseline for a whole run of the harness. One process starts a fastify server, sends it usage and invoke
-// requests with undici, and exits. Plain JavaScript, because stripping types would take time.
+// Baseline for a whole run: a fastify server answers usage and invoke requests that undici sends.
+// Plain JavaScript, because stripping types would take time.
 import fastify from "fastify";
 import { Pool } from "undici";
 

@@ -3,10 +3,8 @@ import { replayNights } from "../../src/report/history/testing/replay.ts";
 import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
- * Simulates histories of 60 nights, to tune when `conformance nightly` reports a slow-down. Prints the rates of false
- * alarms and of missed slow-downs of 15 %, and how many nights it takes to find a slow-down.
- *
- * Run it as `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
+ * Simulates histories of 60 nights, to tune when `conformance nightly` reports a slow-down.
+ * Run: `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
  */
 const histories = Number(process.argv[2] ?? 200);
 const seeds = Array.from({ length: histories }, (_, at) => at + 1);

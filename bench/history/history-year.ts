@@ -6,11 +6,7 @@ import { readHistory, writeNight } from "../../src/app/nightly/history-store.ts"
 import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
-/**
- * Measures how long it takes to read and render a history of 365 nights with 300 checks and 8 load runs.
- *
- * Run it as `node bench/history/history-year.ts`.
- */
+/** Measures how long it takes to read and render a history of 365 nights. */
 const folder = mkdtempSync(join(tmpdir(), "history-"));
 for (const { night } of simulateNights(1, { ...noChanges, nights: 365, checks: 300 })) writeNight(folder, night);
 const startMs = performance.now();

@@ -1,10 +1,7 @@
 import http from "k6/http";
 import type { Options } from "k6/options";
 
-/**
- * The baseline for the script `scenario.ts`: the same requests by the same number of virtual users, without checks of
- * the responses.
- */
+/** Baseline of `scenario.ts`: sends the same requests with as many virtual users, but checks no response. */
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;
   readonly concurrent: number;

@@ -2,10 +2,7 @@ import { loadTest } from "../../k6/lib/load-test.ts";
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 
-/**
- * A scenario for the harness's k6 script, with the same load as `bare.ts`. It sends as many requests as the limit per
- * minute that the bench sets.
- */
+/** A scenario for the harness's k6 script, with the same load as `bare.ts`. */
 const scenario = {
   ...soak,
   admitted: () => ({}),

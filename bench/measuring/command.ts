@@ -18,10 +18,7 @@ export interface Command {
   readonly codes: readonly number[];
 }
 
-/**
- * The measurement of a command from start to exit. `cpuMs` covers all its Node processes. `bytes` is the peak memory of
- * the main process.
- */
+/** A command from start to exit. `cpuMs` covers all its Node processes, `bytes` only the main process. */
 export interface CommandMeasurement extends Measurement {
   readonly stdout: string;
 }
@@ -29,12 +26,7 @@ export interface CommandMeasurement extends Measurement {
 const exitUsageScript = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
 const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.number() });
 
-/**
- * Runs a command and measures it.
- *
- * @throws {Error} if the command ends with an exit code that is not in `codes`; the message contains the end of its
- * output
- */
+/** Runs a command and measures it. Throws an error if the exit code is not in `codes`. */
 export async function runCommand({ args, codes }: Command): Promise<CommandMeasurement> {
   const usageFile = scratchFile("usage", "jsonl");
   const startedMs = performance.now();
@@ -97,11 +89,7 @@ export interface CommandServer {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts a command with the Node of this process. Resolves when the command first prints something.
- *
- * @throws {Error} if the command ends before it prints anything
- */
+/** Starts a command with the Node of this process. Resolves when the command first prints something. */
 export async function startCommandServer(args: readonly string[]): Promise<CommandServer> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const killed = (): void => void child.kill("SIGKILL");

@@ -9,15 +9,10 @@ export const measurementSchema = z.object({
   bytes: z.number().nullable(),
 });
 
-/**
- * The result of one measurement. `wallMs` is the elapsed time, `cpuMs` is the CPU time of the measured processes, and
- * `bytes` is their memory. `bytes` is `null` if memory was not measured.
- */
+/** One measurement: elapsed time, CPU time, and memory in bytes (`null` if not measured). */
 export type Measurement = Readonly<z.infer<typeof measurementSchema>>;
 
-/**
- * Measures work in this process. First collects the garbage of earlier work, if Node was started with `--expose-gc`.
- */
+/** Measures work in this process. Collects garbage first, if Node runs with `--expose-gc`. */
 export async function measureTime(work: () => unknown): Promise<Measurement> {
   globalThis.gc?.();
   const before = process.cpuUsage();
@@ -43,11 +38,7 @@ export const divideTimes = ({ wallMs, cpuMs, bytes }: Measurement, count: number
 /** Linux counts CPU time in ticks of a hundredth of a second. */
 const ticksPerSecond = 100;
 
-/**
- * CPU time of the child processes that have ended, including their own children.
- *
- * @throws {Error} if this machine does not report these times
- */
+/** Returns the CPU time of all child processes that have ended, including their own children. */
 export function childrenCpuMs(): number {
   const fields = statFields();
   return ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1000;
@@ -65,8 +56,7 @@ export async function endedChildrenCpuMs(): Promise<number> {
 
 function statFields(): string[] {
   try {
-    // The second field, the program's name in brackets, may contain spaces and brackets. So this takes the fields after
-    // the last bracket.
+    // The program's name in brackets may contain spaces and brackets, so use the fields after the last bracket.
     return readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

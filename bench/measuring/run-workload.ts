@@ -5,13 +5,7 @@ import { type Measurement, measurementSchema } from "./measurement.ts";
 
 const workloadProcess = fileURLToPath(new URL("workload-process.ts", import.meta.url));
 
-/**
- * Runs a workload in a separate process, so that memory of an earlier workload does not affect it. The measurement
- * excludes the start of the process.
- *
- * @param module name of a module in `bench/workloads`, which exports `run`
- * @throws {Error} with the message of the workload, if the workload fails
- */
+/** Runs a module of `bench/workloads` in a new process, and returns its measurement. */
 export async function runWorkload(module: string, input: unknown): Promise<Measurement> {
   const url = new URL(`../workloads/${module}.ts`, import.meta.url).href;
   const child = fork(workloadProcess, [url], {

@@ -5,10 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The top folder of the project. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/**
- * The parent of the temporary folder. It lies inside the project, so that processes started there find the project's
- * packages.
- */
+/** Lies inside the project, because processes that run there must find the project's packages. */
 const cacheFolder = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
@@ -31,10 +28,7 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/**
- * Returns a folder with the package as users install it. A checkout would check at every start whether it is built,
- * which takes time.
- */
+/** Returns a folder with the package as users install it. A checkout would check its build at every start. */
 export function installedPackage(): string {
   if (installed !== null) return installed;
   const created = join(scratchFolder(), "package");

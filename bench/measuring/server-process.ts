@@ -1,7 +1,6 @@
 import { cpuMsSince } from "./measurement.ts";
 
-// This file runs a server of the bench in a child process. The first message from the parent starts the server. Each
-// later message asks for the CPU time used so far.
+// Runs a server of the bench in a child process, which the parent can ask for the server's CPU time.
 
 /** The exports of a module of `bench/servers`. */
 interface ServerModule {

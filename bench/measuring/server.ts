@@ -22,12 +22,7 @@ export interface BenchServer {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts a server in a separate process.
- *
- * @param module name of a module in `bench/servers`
- * @throws {Error} if the server does not start
- */
+/** Starts a module of `bench/servers` as a server in a separate process. */
 export async function startServer(module: string, options: unknown): Promise<BenchServer> {
   const url = new URL(`../servers/${module}.ts`, import.meta.url).href;
   const child = fork(serverProcess, [url], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
@@ -56,10 +51,7 @@ async function sendRequest(child: ChildProcess, question: object): Promise<unkno
   return answer;
 }
 
-/**
- * Does work that sends requests to a server, and returns its measurement. The returned CPU time is that of the server's
- * process.
- */
+/** Measures work that sends requests to a server. The CPU time is that of the server's process. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

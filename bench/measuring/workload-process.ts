@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { messageOf } from "../../src/base/errors.ts";
 import type { Measurement } from "./measurement.ts";
 
-// This file runs one workload in a child process. It receives the input from the parent, and sends back the measurement
-// or an error message.
+// Runs one workload in a child process, and sends the measurement or an error message to the parent.
 
 const [, , url = ""] = process.argv;
 const [{ input }] = (await once(process, "message")) as [{ readonly input: unknown }];

@@ -65,10 +65,7 @@ const k6Row: BenchRow = {
 
 export const loadRows: readonly BenchRow[] = [autocannonRow, k6Row];
 
-/**
- * Exit codes of `conformance load` to accept. 3 means that a load trial was invalid, which may happen on a busy
- * machine.
- */
+/** Accepted exit codes of `conformance load`: 3 means an invalid trial, which a busy machine may cause. */
 const acceptedExitCodes = [0, 3];
 
 /** Returns the planned duration of all trials of `load --all`, in seconds of real time. */

@@ -55,10 +55,7 @@ async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>
   return bodies;
 }
 
-/**
- * Rows for the endpoints of the reference server. The CPU time of a measurement is that of the server, not of the
- * client.
- */
+/** Rows for the endpoints of the reference server. Their CPU time is that of the server, not of the client. */
 export const referenceRows: readonly BenchRow[] = Object.entries(calls).map(([name, call]) => ({
   name: `reference-${name}`,
   what: `reference server: ${name}, with key, limits and headers`,
@@ -141,9 +138,7 @@ function rowOf(events: number, fullStreams: number): BenchRow {
   };
 }
 
-/**
- * Rows for the streams of the reference server. The CPU time of a measurement is that of the server, not of the client.
- */
+/** Rows for the streams of the reference server. Their CPU time is that of the server, not of the client. */
 export const streamRows: readonly BenchRow[] = [rowOf(20, 4000), rowOf(2000, 200)];
 
 const keyCounts = [1, 1000, 1_000_000] as const;
@@ -158,10 +153,7 @@ const measureLimiter =
 
 const formatKeys = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
-/**
- * Rows that compare the CPU time of rate-limit decisions with that of Map look-ups, by number of keys. If the ratio
- * does not grow with the number of keys, the cost of a decision counts as constant.
- */
+/** Rows that show whether the CPU time of a rate-limit decision grows with the number of keys. */
 const costRows = keyCounts.map((count): BenchRow => ({
   name: `limiter-cost-${count}`,
   what: `limiter: a million decisions among ${formatKeys(count)}`,

@@ -9,7 +9,6 @@ import { type Measurement, divideTimes } from "../measuring/measurement.ts";
 
 const bareWholeRun = fileURLToPath(new URL("../bare/whole-run.mjs", import.meta.url));
 
-/** Runs all checks and writes the report. `requests` in the result is the number of requests that the run sent. */
 async function wholeRun(...flags: readonly string[]): Promise<CommandMeasurement & { readonly requests: number }> {
   const out = scratchFile("run", "report");
   const took = await runCommand({ args: conformanceArgs("run", "--quiet", "--out", out, ...flags), codes: [0] });
@@ -18,10 +17,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandMeasurement
   return { ...took, requests: report.requests };
 }
 
-/**
- * Share of usage requests among the requests of a run. It is high, because a run uses up hourly limits mostly by usage
- * requests.
- */
+/** Share of usage requests in a run. It is high, because a run uses up hourly limits by usage requests. */
 const usageShare = 8 / 9;
 
 const embeddedRow: BenchRow = {
@@ -39,7 +35,6 @@ const embeddedRow: BenchRow = {
   },
 };
 
-/** Starts a new server, and runs all checks on it. Each measurement of the baseline starts a new server, too. */
 const runOnTargetFile: MeasureSide = async () => {
   const targetFile = scratchFile("target", "json");
   const server = await startCommandServer(

@@ -76,10 +76,7 @@ const judgeLogRow: BenchRow = {
   },
 };
 
-/**
- * Maximum ratio of the peak memory with ten million requests to that with one million. Memory should not depend on the
- * number of requests.
- */
+/** Maximum ratio of the peak memory with ten million requests to that with one million. */
 const maxGrowth = 1.25;
 
 const judgeMemoryRow: BenchRow = {

@@ -18,7 +18,6 @@ function vendorsFile({ urls, key }: BenchServer): string {
   return file;
 }
 
-/** Measures `conformance vendors` on new servers, because each run uses up part of the limits of its servers. */
 const measureVendors =
   (targets: number): MeasureSide =>
   async () => {

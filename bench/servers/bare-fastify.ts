@@ -6,10 +6,7 @@ import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 /** The bodies that the reference server sent, which this server repeats. */
 const optionsSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
 
-/**
- * Starts fastify with the routes, schemas and bodies of the reference server, but without keys, limits and rate-limit
- * headers.
- */
+/** Starts fastify with the routes and bodies of the reference server, but without keys and rate limits. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { invoke, health, list } = optionsSchema.parse(options);
   const app = fastify();

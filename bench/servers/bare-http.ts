@@ -8,10 +8,7 @@ const optionsSchema = z.object({
   writes: z.array(z.string()),
 });
 
-/**
- * Starts a `node:http` server that sends the same bytes to every client, chunk by chunk. It waits while a socket's
- * buffer is full.
- */
+/** Starts a `node:http` server that sends the same bytes to every client, chunk by chunk. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { headers, writes } = optionsSchema.parse(options);
   const server = createServer((request, response) => {

@@ -4,10 +4,7 @@ import { startReference } from "../../src/reference/reference.ts";
 
 const optionsSchema = z.object({ servers: z.int() });
 
-/**
- * Starts several reference servers with real clocks. Each has its own port, and all accept the same key of the team
- * tier.
- */
+/** Starts several reference servers with real clocks, which all accept the same key. */
 export async function start(options: unknown) {
   const { servers } = optionsSchema.parse(options);
   const started = await Promise.all(Array.from({ length: servers }, () => startReference()));

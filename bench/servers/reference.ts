@@ -9,10 +9,7 @@ const unreachableLimits = {
   tokensPerMonth: Number.MAX_SAFE_INTEGER,
 };
 
-/**
- * Starts the reference server with a real clock. The returned key has rate limits, but they are so high that no
- * measurement reaches them.
- */
+/** Starts the reference server with a real clock, and with rate limits that no measurement reaches. */
 export async function start(): Promise<{ readonly url: string; readonly key: string }> {
   const reference = await startReference({ tiers: { ...referenceTiers, enterprise: unreachableLimits } });
   return { url: reference.baseUrl, key: reference.issueKey("enterprise").key };

@@ -99,10 +99,7 @@ const describeRow = ({ name, what, against, compared, goal }: BenchRow) => ({ na
  */
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/**
- * Replaces old figures with those of a later run, in the order of the declared rows. Figures of rows that no longer
- * exist are dropped.
- */
+/** Replaces old figures by those of a later run, and drops figures of rows that no longer exist. */
 export function mergeRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],

@@ -16,10 +16,7 @@ export type MeasuredRow =
     }
   | { readonly kind: "failed"; readonly row: BenchRow; readonly reason: string; readonly seconds: number };
 
-/**
- * Measures one row: starts its servers, warms up, then measures subject and baseline in each round. An error becomes
- * part of the result, so that it does not stop the other rows.
- */
+/** Measures subject and baseline of one row in each round. An error becomes part of the result. */
 export async function measureRow(row: BenchRow, size: WorkSize, wanted: number): Promise<MeasuredRow> {
   const startedMs = performance.now();
   const count = Math.min(wanted, row.maxRounds ?? wanted);
@@ -71,24 +68,15 @@ export interface RowResult {
   /** Median times and memory of the subject, over all rounds. */
   readonly subject: Measurement;
   readonly baseline: Measurement;
-  /**
-   * Median ratio of subject to baseline, over all rounds. A slow machine affects both measurements of a round, so the
-   * ratio stays comparable.
-   */
+  /** Median ratio of subject to baseline, over all rounds. */
   readonly ratio: number;
   readonly lowestRatio: number;
   readonly highestRatio: number;
-  /**
-   * Median ratio of the subject's CPU time to the baseline's. Every row has this ratio, even if it compares another
-   * value.
-   */
+  /** Median ratio of the CPU times. Every row has this ratio, even if it compares another value. */
   readonly cpuRatio: number;
 }
 
-/**
- * Returns which side is measured first in a round. The order alternates, because a warmer machine may favour the second
- * side.
- */
+/** Returns the side that a round measures first. The order alternates, as a warm machine may favour the second. */
 export const firstInRound = (round: number): MeasuredRound["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
 /**
@@ -108,10 +96,7 @@ export function summarizeRounds(compared: ComparedValue, rounds: readonly Measur
   };
 }
 
-/**
- * Returns the ratio of subject to baseline. A rate is the inverse of a time, so for rates the ratio of times is
- * inverted.
- */
+/** Returns the ratio of subject to baseline. For a rate, that is the inverse of the ratio of times. */
 export function ratioOf(compared: ComparedValue, subject: Measurement, baseline: Measurement): number {
   return compared === "rate"
     ? quotient(baseline.wallMs, subject.wallMs)

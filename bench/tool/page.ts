@@ -39,11 +39,7 @@ function tableLines(rows: readonly RowCells[]): string[] {
   return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...body.map(line)];
 }
 
-/**
- * Replaces the generated part of the page.
- *
- * @throws {Error} if the page lacks the comments around the generated part
- */
+/** Replaces the figures in the page, between the comments that mark the generated part. */
 export function replaceFigures(page: string, figures: Figures): string {
   const from = page.indexOf(beginMark);
   const to = page.indexOf(endMark);

@@ -1,10 +1,7 @@
 import type { Measurement } from "../measuring/measurement.ts";
 import { globOf } from "../../src/base/text.ts";
 
-/**
- * The value that a row compares. `rate` is work per second. Both sides do the same work, so the ratio of their times
- * also gives the ratio of their rates.
- */
+/** The value that a row compares. `rate` is work per second. */
 export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
 
 /** Does all work of the subject or the baseline once. Returns the time and memory that it took. */
@@ -19,10 +16,7 @@ export interface OpenRow {
 
 /** How much work each measurement of a row does. */
 export interface WorkSize {
-  /**
-   * Multiplies a full number of requests, keys or lines by the scale of the bench run. Returns at least 1. The scale is
-   * 1 for published figures, and 0.01 in tests of the bench.
-   */
+  /** Multiplies a number of requests, keys or lines by the scale of the bench run. Returns at least 1. */
   readonly of: (full: number) => number;
   /** Whether the whole amount of work is measured (scale 1), as for published figures. */
   readonly isFull: boolean;
@@ -79,12 +73,7 @@ export function isGoalMet(
   }
 }
 
-/**
- * Chooses rows by name, pattern or family (the first part of a name, such as `start`), in the order of the table.
- * Without names, chooses all rows.
- *
- * @throws {Error} if a name fits no row
- */
+/** Chooses rows by name, pattern or family (the first part of a name, such as `start`); without names, all. */
 export function chooseRows(rows: readonly BenchRow[], names: readonly string[]): readonly BenchRow[] {
   const fits = (row: BenchRow, name: string): boolean =>
     [name, `${name}-*`].some((pattern) => globOf(pattern)(row.name));

@@ -23,10 +23,7 @@ export type PacedRequests = z.infer<typeof pacedSchema>;
 /** Length of a window. Each window yields one comparison of the latency with and without the proxy. */
 const windowMs = 1000;
 
-/**
- * Measures how much a proxy adds to the 99th percentile of latency. Requests with and without proxy alternate. The
- * result is the median over windows of one second. A pause of the machine therefore affects only one window.
- */
+/** Measures how much a proxy adds to the 99th percentile of latency: the median over windows of one second. */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);
   const agent = new Agent({ connections: 50 });

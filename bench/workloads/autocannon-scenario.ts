@@ -9,10 +9,7 @@ import { engineOptionsFor } from "../measuring/engine-options.ts";
 
 const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
 
-/**
- * Sends a scenario with autocannon and judges the result. Measures the time from the first request to the verdict, and
- * the CPU time of autocannon's process and this one.
- */
+/** Measures how long a scenario takes with autocannon, from the first request to the verdict. */
 export async function run(input: unknown): Promise<Measurement> {
   const { url, key, connections, amount } = inputSchema.parse(input);
   const shape = { kind: "shared", atOnce: connections, requests: amount } as const;

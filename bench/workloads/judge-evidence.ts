@@ -10,10 +10,7 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 
-/**
- * Measures how long one side takes. The side `judge` reads saved evidence and makes a new report. The baseline,
- * `parse`, only parses the same file as JSON.
- */
+/** Measures the judging of saved evidence (`judge`), or only the parsing of the same file as JSON (`parse`). */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, folder, file } = inputSchema.parse(input);
   const path = join(folder, "report.json");

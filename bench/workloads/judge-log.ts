@@ -7,10 +7,7 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 
-/**
- * Measures how long one side takes. The side `judge` reads a log of k6 and reaches a verdict. The baseline, `parse`,
- * only parses each line as JSON.
- */
+/** Measures the judging of a log of k6 (`judge`), or only the parsing of each line as JSON (`parse`). */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, file } = inputSchema.parse(input);
   const took = await measureTime(side === "judge" ? () => judgeLog(file) : () => parseLines(file));

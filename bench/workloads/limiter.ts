@@ -16,9 +16,9 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** Number of decisions before the measurement, so that the memory of compiled code is not counted as memory of keys. */
+/** Decisions before the measurement, so that the memory of compiled code does not count as that of keys. */
 const warmUpDecisions = 20_000;
-/** Minimum number of keys in a measurement of memory. With fewer, the rest of the process would distort the result. */
+/** Minimum number of keys in a measurement of memory. With fewer, other memory would distort the result. */
 const minMeasuredKeys = 200_000;
 
 /** Decides on one request of the key with this name. */
@@ -27,8 +27,7 @@ type DecideRequest = (name: string) => void;
 /** Measures the time of a million decisions on random keys, or the memory of one key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // V8 computes and stores a string's hash when the string is first used as a key. The Set forces that now, so that
-  // stored hashes do not count as memory of the limiter.
+  // The Set makes V8 compute each string's hash now, so that no hash counts as memory of the limiter.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -42,10 +41,7 @@ export async function run(input: unknown): Promise<Measurement> {
   return divideTimes(await measureTime(() => round(decisions)), decisions / 1e6);
 }
 
-/**
- * Returns how many bytes a limiter uses per key. If there are few keys, fills many limiters with them, so that other
- * memory of the process is negligible.
- */
+/** Returns the bytes that a limiter uses per key, measured over many limiters if there are few keys. */
 function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
   const warm = open();
@@ -53,7 +49,7 @@ function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number
   const emptyBytes = heapBytes();
   for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses every limiter once more. Otherwise, the garbage collector could free a limiter before the measurement.
+  // Uses every limiter once more, or the garbage collector could free one before the measurement.
   for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }
@@ -63,10 +59,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/**
- * The subject, which does what the server does for each request: finds the key's account, refuses or counts the
- * request, and reads the values for the headers.
- */
+/** The subject: counts or refuses each request as the server does, and reads the values for the headers. */
 function limiter(): DecideRequest {
   const clock = systemClock();
   const behaviour = applyPatches([]);
@@ -105,9 +98,7 @@ function mapLookUp(): DecideRequest {
   };
 }
 
-/**
- * Returns the indexes in a shuffled order, so that CPU caches do not help. The order is the same in each measurement.
- */
+/** Returns the indexes in a fixed shuffled order, so that CPU caches do not help. */
 function shuffled(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   let seed = 1;

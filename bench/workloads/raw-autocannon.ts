@@ -16,19 +16,17 @@ export const requestsSchema = z.object({
 /** A request, and how often to send it. */
 export type RepeatedRequest = z.infer<typeof requestsSchema>;
 
-/** The part of autocannon's API that the bench uses. The published types of autocannon are older than its code. */
+/** The part of autocannon's API that the bench uses. The published types are outdated. */
 type Autocannon = (
   options: RepeatedRequest,
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/**
- * `sampleInt`: how often autocannon checks whether it has finished, in ms. `duration`: the maximum duration in seconds.
- */
+/** `sampleInt` (in ms): how often autocannon checks whether it is done. `duration`: maximum in seconds. */
 const autocannonSettings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
-/** Sends requests with autocannon in this process. Measures the elapsed time, and the CPU time of this process. */
+/** Sends requests with autocannon in this process, and measures elapsed time and CPU time. */
 export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
   return measureTime(async () => {

@@ -13,7 +13,7 @@ type Stop = Pick<Interruption, "signal" | "interrupt">;
 /** Whether the user can be asked: input and messages are on a terminal. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
 
-/** Asks the user for a line. Returns it in lower case; an empty text if the input ends or the command is interrupted. */
+/** Asks the user for a line, and returns it in lower case; empty if the input ends or the user interrupts. */
 async function ask(question: string, { signal, interrupt }: Stop): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   lines.on("SIGINT", interrupt);
@@ -31,11 +31,7 @@ async function ask(question: string, { signal, interrupt }: Stop): Promise<strin
 /** Whether the user must consent to load on this base URL: it is not on loopback, and `--yes` is not given. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
-/**
- * Checks that the user can be asked for consent. Runs before anything is sent.
- *
- * @throws {UsageError} if consent is needed and there is no terminal
- */
+/** Throws a {@link UsageError} if consent is needed, but there is no terminal to ask for it. */
 export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   if (!needsConsent(baseUrl, isYes) || canAsk()) return;
   throw new UsageError(
@@ -47,12 +43,7 @@ export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
 export const askConsent = async (stop: Stop): Promise<boolean> =>
   (await ask("Does the owner of this target agree to that? Type yes to send it: ", stop)) === "yes";
 
-/**
- * Asks on the terminal which tier a key has. Without a terminal, prints which flag or which line of the target file
- * sets the tier.
- *
- * @returns `null` if the user does not know the tier, or cannot be asked
- */
+/** Asks on the terminal for the tier of a key; `null` if the user does not know it or cannot be asked. */
 export async function askTier(keyName: string, isQuiet: boolean, stop: Stop): Promise<PublishedTier | null> {
   if (isQuiet) return null;
   const fact = `The rate-limit headers do not show the tier of the key \`${sanitizeLine(keyName, 80)}\``;

@@ -29,7 +29,7 @@ export async function runCommandLine(): Promise<void> {
   forgetUnwrittenOutputs();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // Checks all arguments, because any of them may name the command to load: `conformance help run` needs `run`.
+  // Any argument may name the command to load: `conformance help run` needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
     // Completion needs the flags of every command.
@@ -42,17 +42,13 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-/**
- * Returns the exit code of a command in which the harness itself failed. If nothing was exercised, that failure is the
- * reason, so its exit code replaces the other.
- */
 const exitCodeAfterFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
 
 function handleStreamErrors(): void {
   let isReported = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // EPIPE: the reader closed the pipe, as in `conformance list | head`. That is no error, and the command goes on to write its files.
+    // EPIPE: the reader closed the pipe, as in `conformance list | head`, which is no error.
     if (error.code === "EPIPE" || isReported) return;
     isReported = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);

@@ -7,7 +7,7 @@ interface TableRow {
   readonly load: () => Promise<Command>;
 }
 
-/** All commands, in the order of the help. A command is loaded only if it is needed, because its imports take up to a second. */
+/** All commands, in the order of the help. Each is loaded only if needed, because its imports take time. */
 export const commandTable: Readonly<Record<string, TableRow>> = {
   run: {
     says: "Judge a target; without one, the embedded reference server.",

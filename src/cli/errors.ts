@@ -23,10 +23,7 @@ export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
-/**
- * Removes the registered secrets from a text. May also remove harmless words that occur in a secret: telling them apart
- * would require loading every suite.
- */
+/** Removes the registered secrets from a text, and possibly harmless words that occur in a secret. */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
 const maxStackLines = 20;
@@ -46,16 +43,13 @@ export function printHarnessError(error: unknown): void {
 const endCallbacks = new Set<(error: unknown) => void>();
 let isCatching = false;
 
-/** Registers a callback for uncaught errors, so that a command can still save its results. Returns a function that removes the callback. */
+/** Registers a callback for uncaught errors. Returns a function that removes the callback. */
 export function endOnFailure(end: (error: unknown) => void): () => void {
   endCallbacks.add(end);
   return () => void endCallbacks.delete(end);
 }
 
-/**
- * Prints uncaught errors from now on. An error also calls the callbacks of {@link endOnFailure}; if there are none, it
- * ends the process.
- */
+/** Prints uncaught errors from now on. Calls the callbacks of {@link endOnFailure}, or ends the process. */
 export function catchFailures(): void {
   hasFailed = false;
   secrets = [];

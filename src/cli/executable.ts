@@ -1,8 +1,7 @@
 import { moduleToRun } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
-// Entry point of the standalone executable, which contains every module. To run a module in a worker thread or child
-// process, the executable starts itself again with the module's name.
+// Entry point of the standalone executable, which also runs single modules in workers and child processes.
 
 /** Modules that run in a worker thread or child process, by name. */
 const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {

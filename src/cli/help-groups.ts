@@ -1,9 +1,6 @@
 import { type Command, Help, Option } from "commander";
 
-/**
- * The most used options, by the heading under which help shows them. An entry such as `serve --fault` is for that
- * command only, and takes precedence over `--fault`.
- */
+/** The most used options, by their heading in help. `serve --fault` takes precedence over `--fault`. */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],
   "Client:": ["--base-url-variable", "--api-key-variable", "--agent-variable", "--trouble", "--no-trouble"],
@@ -58,7 +55,7 @@ const headings = new Map(
   Object.entries(mostUsedOptions).flatMap(([heading, options]) => options.map((option) => [option, heading] as const)),
 );
 
-/** Puts the options of a command into groups if it has many. `--help` shows the most used ones, and `--help-all` all. */
+/** Groups the options of a command that has many: `--help` shows the most used ones, `--help-all` all. */
 export function withHelpGroups(command: Command): Command {
   if (command.options.length < minGroupedOptions) return command;
   for (const option of command.options)

@@ -4,7 +4,7 @@ import { endOnFailure, redactSecrets } from "./errors.ts";
 import { handleSignal, stopOnSignal } from "./signals.ts";
 
 export interface Interruption {
-  /** Aborts when the user ends the command. After an uncaught error, it aborts with {@link HarnessFailure} as the reason. */
+  /** Aborts when the user ends the command, or with a {@link HarnessFailure} after an uncaught error. */
   readonly signal: AbortSignal;
   /** Whether the user ended the command, for example with Ctrl-C. */
   readonly isInterrupted: () => boolean;

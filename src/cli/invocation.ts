@@ -14,7 +14,7 @@ interface ProcessStart {
   readonly folder: string;
 }
 
-/** Returns a command that starts the harness from the current folder, in the same way as this process was started. */
+/** Returns a command that starts the harness from the current folder, as this process was started. */
 export function invocationOf({ isBinary, execPath, script, folder }: ProcessStart): string {
   if (isBinary) return shownPath(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);
@@ -22,8 +22,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: ProcessStar
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // A checkout, unlike the installed package, has a tools folder. The installed package is started by its full name,
-  // because `npx conformance` would install another package.
+  // Only a checkout has a tools folder. The installed package needs its full name for `npx`.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 
@@ -45,10 +44,7 @@ function realPathOf(file: string): string | null {
 const commandNames = Object.keys(commandTable).join("|");
 const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
-/**
- * Replaces `conformance` in printed commands by the command that started this process, such as `npx
- * agent-hosting-conformance`.
- */
+/** Replaces `conformance` in printed commands by the command that started this process, such as with `npx`. */
 export const withInvocation = (text: string): string =>
   text.replace(printedCommand, (_, before: string) => `${before}${invocationOfThisProcess()} `);
 

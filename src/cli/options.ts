@@ -26,7 +26,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** The property by which commander returns an option: `baseUrl` for `--base-url <url>`, `load` for `--no-load`. */
+/** The property by which commander returns an option: `baseUrl` for `--base-url`, `load` for `--no-load`. */
 type PropertyOf<Flags extends string> = CamelCase<WithoutNo<FirstWord<LongFlag<Flags>>>>;
 
 type ValueOf<Flags, Row> = Row extends { readonly parse: (text: string, before: never) => infer Value }
@@ -72,11 +72,7 @@ const appendValue = (value: string, before: readonly string[] = []): readonly st
 export const flagForSetting = (name: string): string =>
   `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/**
- * Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds.
- *
- * @throws {UsageError} if it is not a duration
- */
+/** Parses a duration such as `90s`, `1h30m` or `500ms` to milliseconds, or throws a {@link UsageError}. */
 export function readDuration(text: string, flag: string): number {
   const ms = parseDuration(text);
   if (ms === null)
@@ -94,11 +90,7 @@ export function readCount(text: string, flag: string, min = 1): number {
   throw new UsageError(line`${flag} is ${JSON.stringify(text)}; give a whole number of at least ${min}.`);
 }
 
-/**
- * Reads a flag whose value must be one of `words`. Returns `null` if the flag is not given.
- *
- * @throws {UsageError} if the value is another word
- */
+/** Reads a flag whose value must be one of `words`; `null` if the flag is not given. */
 export function readWord<Word extends string>(
   text: string | undefined,
   flag: string,

@@ -11,13 +11,7 @@ import { slug, timeInName } from "../base/files/file-names.ts";
 import { onCommandEnd } from "./command.ts";
 import { flagForSetting } from "./options.ts";
 
-/**
- * Checks that the requested output files can be written, before a command starts its work. No two flags may name the same file.
- *
- * @param names names of the flags, in the order in which the files are written
- * @param flags paths by flag name; `-` is standard output
- * @throws {UsageError}
- */
+/** Returns the requested output files. Throws if one cannot be written, or two flags name the same file. */
 export function prepareFiles<Name extends string>(
   names: readonly Name[],
   flags: { readonly [name in Name]?: string | undefined },
@@ -49,30 +43,18 @@ function fileIdentity(file: string): string {
   return stats === undefined ? join(followLinks(dirname(place)), basename(place)) : `${stats.dev}:${stats.ino}`;
 }
 
-/**
- * Checks that a folder can be written, and locks it until the command ends. Creates it if it is missing. Runs before anything is sent.
- *
- * @returns its absolute path
- * @throws {UsageError} also if another process is writing into it
- */
+/** Creates a folder if it is missing, locks it until the command ends, and returns its absolute path. */
 export function prepareLockedFolder(folder: string, flag = "--out"): string {
   const path = prepareFolder(folder, flag);
   lockReportFolder(path, flag);
   return path;
 }
 
-/**
- * Locks the folder of a new report. Without `out`, that is a new folder in `reports/`, named by the time, `prefix` and
- * `name`.
- */
+/** Locks the folder of a new report: `out`, or a new folder in `reports/`, named by time, `prefix` and `name`. */
 export const prepareReportFolder = (out: string | undefined, name: string, prefix = ""): string =>
   prepareLockedFolder(out ?? join("reports", `${timeInName(new Date())}-${prefix}${slug(name).slice(0, 40)}`));
 
-/**
- * Locks the folder of an existing report until the command ends, because the command rewrites the report.
- *
- * @throws {UsageError} if another process is writing into it
- */
+/** Locks the folder of an existing report, which the command rewrites, until the command ends. */
 export function lockReportFolder(path: string, flag: string | null): void {
   try {
     lockFolder(path);

@@ -3,10 +3,7 @@ import { withInvocation } from "./invocation.ts";
 import { redactSecrets } from "./errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 
-/**
- * Prints a message on standard error, without secrets. The type {@link Line} ensures that texts from other programs
- * have no control characters.
- */
+/** Prints a message on standard error, without secrets. The type {@link Line} excludes control characters. */
 export const printLine = (text: Line): void => void process.stderr.write(`${withInvocation(redactSecrets(text))}\n`);
 
 /** Prints several messages, each on a line of its own. */
@@ -35,6 +32,6 @@ export function recordUnwrittenOutput(): void {
   if (process.exitCode !== undefined) process.exitCode = exitCodeWithUnwrittenOutputs(Number(process.exitCode));
 }
 
-/** Returns the final exit code of a command: 4 if an output was lost, unless `code` has precedence (see `decisiveExitCode`). */
+/** Returns the final exit code of a command: 4 if an output was lost, unless `code` has precedence. */
 export const exitCodeWithUnwrittenOutputs = (code: number): number =>
   hasUnwrittenOutput ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

@@ -9,15 +9,14 @@ import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputConfiguration: OutputConfiguration = {
-  // Commander must not wrap help text for a terminal. `wrapHelp` wraps the text after `withInvocation` has replaced the
-  // commands in it.
+  // Commander must not wrap help: `wrapHelp` wraps it after `withInvocation` has replaced the commands.
   getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? wrapHelp(help, process.stdout.columns) : help);
   },
-  // Commander's message quotes arguments of the user, which may contain control characters or secrets. `printLine` removes both.
+  // The message quotes arguments of the user. `printLine` removes control characters and secrets.
   outputError: (text) => printLine(oneLine(text)),
 };
 
@@ -31,17 +30,13 @@ const helpConfiguration: HelpConfiguration = {
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
 };
 
-/**
- * Creates the program with the name and description of every command. Loads flags and actions only for commands that `isWanted` accepts.
- *
- * @param isWanted whether the command with this name will be used
- */
+/** Creates the program with all commands. Loads flags and actions only of commands that `isWanted` accepts. */
 export async function conformanceProgram(isWanted: (name: string) => boolean): Promise<Command> {
   const program = new Command("conformance")
     .description("Judges a deployment of the Agent Hosting Service Interface.")
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
-    // Flags after the name of a subcommand belong to the subcommand. Its parent may define flags with the same names.
+    // Flags after a subcommand are its own, even if its parent has flags with the same names.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(outputConfiguration)
@@ -67,7 +62,7 @@ function oneLine(text: string): Line {
   return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
-/** Minimum width of a description beside its term (a flag or a command). If there is less room, the description goes below the term. */
+/** Minimum width of a description beside its flag or command. With less room, it goes below. */
 const minTextWidth = 30;
 const descriptionIndent = " ".repeat(6);
 /** Matches a line of help: a term, at least two spaces, and the description. */

@@ -15,7 +15,7 @@ export interface ProgressStream {
 
 export interface ProgressOptions {
   readonly quiet: boolean;
-  /** Returns the current time in milliseconds. The clock must never jump. Default: the machine's monotonic clock. */
+  /** A clock in milliseconds that never jumps. Default: the machine's monotonic clock. */
   readonly now?: () => number;
   /** Calls `callback` at an interval, until the returned function is called. */
   readonly every?: (ms: number, callback: () => void) => () => void;
@@ -23,7 +23,7 @@ export interface ProgressOptions {
 
 /** Prints the progress of a run. */
 export interface Progress {
-  /** Prints the first progress line from the given facts, such as version and target. Equal facts are printed once. */
+  /** Prints the first progress line from facts such as version and target. Equal facts are printed once. */
   readonly started: (...facts: readonly string[]) => void;
   /** Sets the total number of probes. */
   readonly planned: (probes: number) => void;
@@ -71,10 +71,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
 /** Control sequence that erases the current line of a terminal. */
 export const eraseLine = "\r\u001b[2K";
 
-/**
- * Replaces the current line of the terminal by a text. Cuts the text to one column less than the terminal, because a
- * wrapped line could not be erased.
- */
+/** Replaces the terminal's current line by a text. Cuts the text, because a wrapped line cannot be erased. */
 export const redrawLine = (stream: ProgressStream, text: string): void =>
   void stream.write(`${eraseLine}${sanitizeLine(text, Math.max(10, (stream.columns || 80) - 1))}`);
 
@@ -150,9 +147,7 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   return { events, done: progress.done };
 }
 
-/**
- * Judges a target, with the progress on standard error. The user or a failure of the harness can end the judging early.
- */
+/** Judges a target, with progress on standard error. A signal or a failure of the harness ends it early. */
 export async function judgeWithProgress(
   isQuiet: boolean,
   judge: (interruption: Interruption, progress: ReturnType<typeof showRunProgress>) => Promise<JudgedTarget>,

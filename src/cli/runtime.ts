@@ -11,8 +11,8 @@ export interface CacheEnvironment {
 }
 
 /**
- * Returns the folder of Node's compile cache. It is inside the user's own cache folder, where nobody else can put code. `undefined`:
- * NODE_COMPILE_CACHE already names a folder. `null`: the user has no cache folder.
+ * Returns the folder of Node's compile cache, in the user's own cache folder, where nobody else can put code.
+ * `undefined`: NODE_COMPILE_CACHE already names a folder. `null`: the user has no cache folder.
  */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
@@ -35,12 +35,7 @@ function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"]
 
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
-/**
- * Makes V8 collect garbage early. That halves the memory of a run against a target, and costs little, because such a run mostly waits. A
- * run on the embedded server is excluded: it never waits, and would be 20 % slower.
- *
- * @param args the command line, which begins with the command
- */
+/** Makes V8 collect garbage early, which halves a run's memory. A run on the embedded server would be slower. */
 export function collectGarbageOften([command, ...args]: readonly string[], baseUrl: string | undefined): void {
   const hasTarget = (baseUrl ?? "") !== "" || args.some((each) => /^--(base-url|target)(=|$)/.test(each));
   if (command !== "run" || !hasTarget) return;
@@ -49,5 +44,5 @@ export function collectGarbageOften([command, ...args]: readonly string[], baseU
   setFlagsFromString("--optimize-for-size");
 }
 
-/** Keeps V8's heap for new objects at 8 MB. Runs and loads would let it grow to 96 MB without becoming faster. */
+/** Keeps V8's heap for new objects at 8 MB. Runs and loads would be no faster with more. */
 export const limitYoungGeneration = (): void => setFlagsFromString("--semi-space-growth-factor=1");

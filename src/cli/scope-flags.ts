@@ -35,7 +35,7 @@ export const failedOption = {
   "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
 } as const;
 
-/** The flag's property name for a limit of a run: `maxWait` for `maxWaitMs`. The user chooses the unit, as in `90s`. */
+/** Name of the flag for a limit of a run: `maxWait` for `maxWaitMs`, because the user chooses the unit. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of all commands that plan or run checks. */

@@ -22,10 +22,7 @@ function newState(): SignalState {
 
 const sameSignalMs = 500;
 
-/**
- * Handles a signal such as SIGINT. The first one ends the running actions, and the second ends the process. If nothing
- * is running, the first ends the process.
- */
+/** Ends the running actions at the first signal, and the process at the second or if nothing is running. */
 export function handleSignal(): void {
   const nowMs = performance.now();
   if (state.firstMs === null) {
@@ -34,8 +31,7 @@ export function handleSignal(): void {
     for (const controller of state.actions) controller.abort();
     return;
   }
-  // Signals in quick succession count as one. A single Ctrl-C may cause two: one from the terminal, and one from the
-  // parent process.
+  // Signals in quick succession count as one: a Ctrl-C may come from the terminal and the parent process.
   if (nowMs - state.firstMs > sameSignalMs) process.exit(exitCodes.interrupted);
 }
 
@@ -59,10 +55,7 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 
-/**
- * Aborts the controller at the first signal, or at once if a signal has already arrived. Returns a function that
- * unsubscribes it.
- */
+/** Aborts the controller at the first signal, even an earlier one. Returns a function that unsubscribes it. */
 export function stopOnSignal(controller: AbortController): () => void {
   if (state.firstMs !== null) controller.abort();
   state.actions.add(controller);

@@ -8,10 +8,7 @@ export interface TerminalStyle {
   readonly width: number;
 }
 
-/**
- * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. The stream escapes all
- * control characters except colours and line feeds. On GitHub Actions, it also escapes lines that GitHub would execute as commands.
- */
+/** Opens a stream for text reports that escapes control characters, and commands that GitHub would execute. */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;
   readonly write: (text: string) => void;

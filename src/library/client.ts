@@ -8,17 +8,11 @@ import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeClient}. Everything has a default. */
 export interface JudgeClientOptions {
-  /**
-   * Kinds of errors to inject, such as `429`. Default: all {@link troubles}. With an empty list, the command runs only
-   * once, without injected errors.
-   */
+  /** Kinds of errors to inject, such as `429`; empty for none. Default: all {@link troubles}. */
   readonly troubles?: readonly string[];
   /** Seed for choosing which requests get injected errors. Default: 1. */
   readonly seed?: number;
-  /**
-   * Whether a single wrong request breaks its clause. Default: `false`, because a client's tests send some wrong
-   * requests on purpose.
-   */
+  /** Whether one wrong request breaks its clause. Default: `false`, as a client's tests send some on purpose. */
   readonly strictRequests?: boolean;
   /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */
   readonly timeoutMs?: number;
@@ -35,12 +29,11 @@ const defaultVariables: ClientVariables = {
   signingSecret: "AGENT_SIGNING_SECRET",
 };
 
-/** Names of the kinds of trouble that {@link judgeClient} can cause, such as `429`, `reset` and `stream-cut`. */
+/** Names of the errors that {@link judgeClient} can inject, such as `429`, `reset` and `stream-cut`. */
 export const troubles: readonly string[] = Object.keys(troubleNames);
 
 /**
- * Runs the command of a client against the reference server, and judges what it sends, as `conformance client` does.
- *
+ * Runs a client against the reference server and judges its requests, as `conformance client` does.
  * @param command program and arguments, such as `["node", "client.ts"]`
  * @throws {UsageProblem} if the command or an option cannot be used
  * @throws {NothingToJudge} if the command sends nothing, or fails without injected errors

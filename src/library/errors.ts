@@ -2,10 +2,10 @@ import type { ReportDocument } from "../report/model/report.ts";
 
 export { UsageError as UsageProblem } from "../base/usage-error.ts";
 
-/** Thrown if nothing was judged: the target could not be reached, is another API, or refuses the key. The message says why. */
+/** Thrown if nothing was judged, such as a target that could not be reached. The message says why. */
 export class NothingToJudge extends Error {
   override readonly name = "NothingToJudge";
-  /** A report that says why nothing was judged, so that callers can still save a report; `null` if there is none. */
+  /** A report that says why nothing was judged, which callers can save; `null` if there is none. */
   readonly document: ReportDocument | null;
 
   constructor(sentence: string, document: ReportDocument | null) {

@@ -22,7 +22,7 @@ export interface JudgeOptions extends JudgeScope {
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** Every request, response and delivery. Contains the secrets of the harness's webhooks, which are needed to check signatures again. */
+  /** Every request, response and delivery, with the secrets of the harness's webhooks. */
   readonly evidence: Evidence;
   /** Report and evidence without webhook secrets: the input of all renderers. */
   readonly document: ReportDocument;
@@ -30,9 +30,8 @@ export interface Judged {
 
 /**
  * Runs the suites against a target, as `conformance run` does.
- *
- * @throws {UsageProblem} if the target or an option cannot be used; nothing was sent then.
- * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
+ * @throws {UsageProblem} before anything is sent, if the target or an option cannot be used
+ * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface
  */
 export async function judge(target: TargetDescription, options: JudgeOptions = {}): Promise<Judged> {
   const { signal = new AbortController().signal } = options;
@@ -54,10 +53,8 @@ export const toJudged = ({ report, evidence }: SavedRun): Judged => ({
 });
 
 /**
- * Judges saved evidence with the checks of this version, as `conformance rejudge` does. Sends and writes nothing.
- *
- * @param folder folder that `writeReport` or a command has written
- * @throws {UsageProblem} if it holds no report of a run with its evidence
+ * Judges saved evidence with the checks of this version, as `conformance rejudge` does.
+ * @throws {UsageProblem} if the folder holds no report of a run with its evidence
  */
 export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
   const requirements = parseRequirements(options.requirements, "requirements");

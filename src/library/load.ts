@@ -17,7 +17,7 @@ export interface LoadChoice {
   readonly engine?: "k6" | "autocannon";
   /** The tier to load. Default: every tier for which the target has a key. */
   readonly tier?: TierName;
-  /** Whether the target's owner agrees to the load. Required unless the target is on loopback. Default: `false`. */
+  /** Whether the target's owner agrees to the load. Required except on loopback. Default: `false`. */
   readonly isAgreed?: boolean;
 }
 
@@ -39,10 +39,9 @@ export interface Loaded {
 }
 
 /**
- * Sends load and judges the rate limits, as `conformance load` does. The embedded server runs in a separate process.
- *
- * @throws {UsageProblem} if the target or an option is invalid, or consent is missing; nothing was sent then.
- * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
+ * Sends load and judges the rate limits, as `conformance load` does.
+ * @throws {UsageProblem} before anything is sent, if an option is invalid, or consent is missing
+ * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {
   const { folder = null, isAgreed = false, maxRequests, requirements, signal, ...choice } = options;

@@ -32,10 +32,7 @@ export interface JudgedNight {
   readonly id: string;
   /** Findings of checks, and counts of load trials, that became worse since earlier nights. */
   readonly regressions: readonly Regression[];
-  /**
-   * Load trials that became slower. A second run of each trial has confirmed this, and no recent night has reported it
-   * yet.
-   */
+  /** Load trials that became slower. A second run confirmed this, and no recent night reported it. */
   readonly slower: readonly ReportedLatencyShift[];
   /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
@@ -46,12 +43,10 @@ export interface JudgedNight {
 }
 
 /**
- * Judges a target, compares the result with earlier nights, and saves it, as `conformance nightly` does.
- *
- * @param history folder, created if it is missing; each target needs its own folder
- * @throws {UsageProblem} if the target or an option is invalid, or the history belongs to another target; nothing was
- *   sent then.
- * @throws {NothingToJudge} if the signal ended the night early; the night is not saved then.
+ * Judges a target, compares it with earlier nights and saves the result, as `conformance nightly` does.
+ * @param history folder of this target only; created if it is missing
+ * @throws {UsageProblem} before anything is sent, if an option is invalid, or the history is of another target
+ * @throws {NothingToJudge} if the signal ended the night early; the night is not saved
  */
 export async function night(
   target: TargetDescription,

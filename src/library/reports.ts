@@ -25,10 +25,7 @@ import { line, fromOutside } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
-/**
- * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. If writing fails, leaves
- * the folder as it was and throws the error of Node.
- */
+/** Writes `report.json` and `evidence.json` into a folder. If writing fails, the folder stays as it was. */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
   if (folder === "") throw new UsageError(line`The folder of a report has an empty name.`);
   makeFolder(resolve(folder));
@@ -48,8 +45,7 @@ export function renderText(
 
 /**
  * Renders the exchanges of a run as an HTTP Archive 1.2, redacted like the evidence.
- *
- * @throws {UsageProblem} if there are no exchanges: the report is of a load, or was read without its `evidence.json`
+ * @throws {UsageProblem} if there are no exchanges, as in a report of a load
  */
 export function renderHar({ report, evidence }: ReportDocument): string {
   if (evidence === null)
@@ -73,9 +69,8 @@ export const listFormats = (): FormatEntry[] =>
 
 /**
  * Renders a report in a format.
- *
- * @param parts the format `statement` needs the `digests` of the report's files, and throws an `Error` without them
- * @throws {UsageProblem} if the document lacks an input of the format: `har` needs exchanges, `statement` needs evidence
+ * @param parts for the format `statement`, the `digests` of the report's files
+ * @throws {UsageProblem} if the document lacks an input of the format, such as exchanges for `har`
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
   const missing = unavailableReason(name, document);
@@ -86,7 +81,6 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 
 /**
  * Compares two reports of one target, as `conformance compare` does.
- *
  * @param regression changes that count as regressions; see `conformance compare --help`
  * @throws {UsageProblem} if `regression` cannot be parsed, or one report is of a run and the other of a load
  */

@@ -9,7 +9,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { createMessages } from "../app/messages/messages.ts";
 
-/** Patterns that select checks. A pattern is a clause id, a check id, a suite title, or a glob such as `SSE-*`. */
+/** Patterns that select checks: a clause id, a check id, a suite title, or a glob such as `SSE-*`. */
 export interface CheckSelection {
   /** Patterns of the checks to run. Default: all checks. */
   readonly only?: readonly string[];
@@ -19,11 +19,7 @@ export interface CheckSelection {
   readonly profiles?: readonly Profile[];
 }
 
-/**
- * Returns the suites with only the selected checks.
- *
- * @throws {UsageProblem} if a pattern matches nothing, or no check is left
- */
+/** Returns the suites with only the selected checks. Throws if a pattern matches nothing, or no check is left. */
 export function selectSuites({ only = [], skip = [], profiles }: CheckSelection): Suite[] {
   for (const [name, patterns] of Object.entries({ only, skip, profiles: profiles ?? [] }))
     if (!isStringArray(patterns))
@@ -39,10 +35,7 @@ const isStringArray = (given: unknown): boolean =>
 export type JudgeScope = CheckSelection & {
   /** The requirement set to judge by. Checks of later sets run, but do not count. Default: the newest set. */
   readonly requirements?: RequirementSet;
-  /**
-   * Seed of the randomly generated requests. Default: 1. A nightly run takes its date as the seed by default, such as
-   * 20300205.
-   */
+  /** Seed of the randomly generated requests. Default: 1, but for a night its date, such as 20300205. */
   readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 

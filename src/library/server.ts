@@ -21,7 +21,7 @@ export interface ServerOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** The clock of the server. `virtual`: time passes only when {@link ReferenceServer.advance} is called. Default: `machine`. */
+  /** The server's clock. A `virtual` clock moves only by {@link ReferenceServer.advance}. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
   /** Names of {@link faults} to apply, in this order. A fault makes the server break clauses on purpose. */
   readonly faults?: readonly string[];
@@ -58,9 +58,8 @@ export interface ReferenceServer extends AsyncDisposable {
 const referencesOfServers = new WeakMap<ReferenceServer, Reference>();
 
 /**
- * Starts the reference server, as `conformance serve` does. By default, it listens on loopback.
- *
- * @throws {UsageProblem} if a fault or variant is unknown. Rejects with the error of Node if the port is in use.
+ * Starts the reference server, as `conformance serve` does, by default on loopback.
+ * @throws {UsageProblem} if a fault or variant is unknown
  */
 export async function startServer(options: ServerOptions = {}): Promise<ReferenceServer> {
   const { faults = [], variants = [], host, port, onRequest } = options;
@@ -91,7 +90,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   return server;
 }
 
-/** Maximum advance of a virtual clock, in milliseconds: ten years. It exceeds every rate-limit window, and dates stay valid. */
+/** Maximum advance of a virtual clock: ten years, which is longer than every rate-limit window. */
 const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
 function validateAdvanceMs(ms: unknown): number {

@@ -21,12 +21,9 @@ export interface PlainTarget {
   readonly tier?: PublishedTier;
   /** Id of an agent that answers. Default: one from the target's list. */
   readonly agent?: string;
-  /**
-   * The webhook receiver of the harness. `listen`: its local address. `publicUrl`: the URL at which the target reaches
-   * it.
-   */
+  /** The harness's webhook receiver: its local address, and the URL at which the target reaches it. */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
-  /** Proxy, CA certificates and client certificate, as in a target file. Paths are relative to the working directory. */
+  /** Proxy, CA certificates and client certificate. Paths are relative to the working directory. */
   readonly network?: z.input<typeof networkSchema>;
 }
 
@@ -43,10 +40,7 @@ export interface EmbeddedTarget {
 /** The target to judge, in any form. `{ file }`: path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/**
- * A resolved target. `null` stands for the embedded reference server with these patches (faults and variants). It is
- * started only for the run.
- */
+/** A resolved target. `null` stands for the embedded reference server with these patches (faults and variants). */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };

@@ -16,7 +16,7 @@ import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeRecording} and {@link startProxy}. Everything has a default. */
 export interface TrafficOptions {
-  /** The tier of each key, by its name in the report, such as `key-1`. `*` stands for all others. Default: unknown. */
+  /** The tier of each key by its name in the report, such as `key-1`; `*` for all others. Default: unknown. */
   readonly tiers?: Readonly<Record<string, PublishedTier>>;
   /** Whether the evidence keeps the bodies of requests and responses. Default: `true`. */
   readonly bodies?: boolean;
@@ -31,8 +31,7 @@ export interface RecordingOptions extends TrafficOptions {
 }
 
 /**
- * Judges recorded traffic, as `conformance judge` does. Sends and writes nothing.
- *
+ * Judges recorded traffic, as `conformance judge` does.
  * @param file a HAR, JSON lines of exchanges, or `evidence.json`
  * @throws {UsageProblem} if the file cannot be read, has no exchange with the server, or an option is invalid
  */
@@ -70,12 +69,7 @@ export interface Proxy extends AsyncDisposable {
   finish(): Promise<{ readonly server: Judged; readonly client: Judged }>;
 }
 
-/**
- * Starts a proxy that passes everything on to a server and judges the traffic, as `conformance proxy` does.
- *
- * @param upstream base URL of the server
- * @throws {UsageProblem} if the base URL or an option is invalid
- */
+/** Starts a proxy that passes everything on to a server and judges the traffic, as `conformance proxy` does. */
 export async function startProxy(upstream: string, options: ProxyOptions = {}): Promise<Proxy> {
   const { host = "127.0.0.1", port = 0, onBreach, ...others } = options;
   const proxy = await startJudgingProxy({

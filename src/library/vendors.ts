@@ -21,9 +21,7 @@ export interface VendorsOptions extends JudgeScope {
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /**
-   * Name of one vendor, to list only its differences from each other vendor. Default: the differences of every pair.
-   */
+  /** Name of one vendor, to list only its differences. Default: the differences of every pair. */
   readonly from?: string;
   /** Load to send to one target after the other, when all runs have ended. Default: none. */
   readonly load?: LoadChoice;
@@ -32,11 +30,8 @@ export interface VendorsOptions extends JudgeScope {
 }
 
 /**
- * Judges several deployments at the same time and compares them, as `conformance vendors` does. If one fails, its
- * column says why.
- *
+ * Judges several deployments at the same time and compares them, as `conformance vendors` does.
  * @param described vendors by name; vendors with equal results keep this order in the columns
- * @throws {UsageProblem} if an option is invalid; nothing was sent then.
  */
 export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,

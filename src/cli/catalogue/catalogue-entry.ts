@@ -11,7 +11,7 @@ interface Patches {
   readonly variants: readonly Patch[];
 }
 
-/** Collects texts about a clause: its checks, and the faults and variants of the reference server that concern it. */
+/** Collects texts about a clause: its checks, and the faults and variants that concern it. */
 export function catalogueEntryOf(
   id: ClauseId,
   suites: readonly Suite[],
@@ -59,14 +59,9 @@ function matrixLines({ matrix }: Check): string[] {
 export interface CatalogueEntry {
   /** The checks of the clause, each with the first requirement set that contains it. */
   readonly checks: readonly Pick<Check, "id" | "since">[];
-  /**
-   * Lines about each check and its required setup, then about the reference server's faults and variants that break the
-   * clause.
-   */
+  /** Lines about each check and its setup, then about the faults and variants that break the clause. */
   readonly lines: readonly string[];
 }
 
-/**
- * The entry of every clause, by clause id. The build writes the entries into the bundle, so they must be plain JSON.
- */
+/** The entry of every clause. Must be plain JSON, because the build writes the entries into the bundle. */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

@@ -4,8 +4,8 @@ import { allSuites } from "../../suites/all.ts";
 import { type Catalogue, catalogueEntryOf } from "./catalogue-entry.ts";
 
 /**
- * The checks, requirements and faults of each clause. Computing them is slow, because it loads every suite. So the
- * build (tools/bundle.ts) replaces this whole module by its result: export nothing else here.
+ * The checks, requirements and faults of each clause.
+ * The build (tools/bundle.ts) replaces this whole module by its result: export nothing else here.
  */
 export const catalogue = Object.fromEntries(
   clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),

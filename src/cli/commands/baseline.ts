@@ -34,5 +34,4 @@ export const baselineCommand = (): Command =>
     ),
   );
 
-/** Path of the baseline file's JSON schema, for editors. It is valid in a project that has installed the package. */
 const baselineSchemaUrl = "./node_modules/agent-hosting-conformance/schemas/baseline.schema.json";

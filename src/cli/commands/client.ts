@@ -41,7 +41,6 @@ const clientOptions = {
   "--show-output": "show what the command prints, on standard error",
 } as const;
 
-/** Flags of `conformance client`. `trouble` lists the kinds of errors to inject, or is `false` with `--no-trouble`. */
 type ClientFlags = Omit<FlagsOf<typeof clientOptions>, "trouble"> & { readonly trouble?: string | false } & ReportFlags;
 
 const help = `
@@ -142,10 +141,7 @@ function readVariables(flags: ClientFlags): ClientVariables {
   return variables;
 }
 
-/**
- * Reads the certificate for HTTPS; `null` without the flags. `host` is `localhost` if the certificate is valid for that
- * name but not for 127.0.0.1.
- */
+/** Reads the certificate for HTTPS. `host` is `localhost` if the certificate is not valid for 127.0.0.1. */
 function readClientTls({ tlsCert, tlsKey }: ClientFlags): JudgeClientOptions["tls"] {
   const files = readTls(tlsCert, tlsKey);
   if (files === null) return null;

@@ -5,7 +5,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { printResult, withSteps } from "../command.ts";
 
-/** `conformance explain ID` shows a clause; `conformance explain WORDS` lists the clauses that have all words. */
+/** `conformance explain`: shows a clause by its id, or lists the clauses that contain all given words. */
 export const explainCommand = (): Command =>
   withSteps(
     new Command("explain")

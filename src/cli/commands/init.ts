@@ -63,7 +63,6 @@ export function initCommand(): Command {
   });
 }
 
-/** Runs the dialog: asks questions, discovers the target, and writes the target file. Resolves to the exit code. */
 function init(flags: InitFlags): Promise<number> {
   return untilInterrupted(async (interruption) => {
     const prompter = openTerminalPrompter(interruption);
@@ -129,7 +128,7 @@ async function proposeFile(
   return writeFile(answers, text, flags, prompter);
 }
 
-/** Looks for the target's test control. Without `--control-token-variable`, sends nothing and returns `null`. */
+/** Looks for the target's test control; `null` without `--control-token-variable`. */
 async function controlOf(
   { baseUrl, network }: AnswersBeforeDiscovery,
   flags: InitFlags,
@@ -140,10 +139,6 @@ async function controlOf(
   return detectControl({ baseUrl, network, ...given });
 }
 
-/**
- * Returns the requirements that the proposed target file does not meet. A run with this file would skip the checks that
- * need them.
- */
 async function missingParts(
   answers: AnswersBeforeDiscovery,
   tier: string | null,

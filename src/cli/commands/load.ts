@@ -63,7 +63,7 @@ interrupted (the report so far is written).`;
 /** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {
   const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
-  // Flags after the name of a subcommand are its own: otherwise `load list --json` would set the `--json` of `load`.
+  // Flags after a subcommand are its own: otherwise `load list --json` would set the `--json` of `load`.
   withOptions(command, loadOptions, formatOptions(["report", "files"]))
     .enablePositionalOptions()
     .addHelpText("after", examples);
@@ -83,10 +83,6 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   return { flags, parameters, target, patches, outputs };
 }
 
-/**
- * Finds the load engines and opens the output files, before any load is sent. Not called with `--emit`, which only
- * prints a script.
- */
 async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
@@ -136,10 +132,7 @@ const sendTo = (
     return sent.kind === "sent" ? { ...sent, isInterrupted: isInterrupted() } : sent;
   });
 
-/**
- * Returns callbacks that print the progress of a load. They print the preview even with `--quiet`, because the user may
- * have to agree to it.
- */
+/** Returns callbacks that print the progress of a load. The preview is printed even with `--quiet`. */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),

@@ -117,10 +117,7 @@ async function prepare(flags: NightlyFlags) {
   };
 }
 
-/**
- * Reads the load of a night; `null` with `--no-load`. Throws if the load needs consent and `--yes` is missing, because
- * a nightly job cannot ask.
- */
+/** Reads the load of a night. Throws if consent is missing, because a nightly job cannot ask for it. */
 function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
     if (flags.scenario.length > 0) throw new UsageError(line`--scenario and --no-load exclude each other.`);
@@ -133,9 +130,6 @@ function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["
   return { ...defaultLoadParameters, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
 }
 
-/**
- * Returns callbacks that print the progress of a nightly run, and its verdict before the night is saved in the history.
- */
 function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
   return {
     damaged: printDamaged,
@@ -174,11 +168,7 @@ function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken
   appendStepSummary(() => texts.markdown);
 }
 
-/**
- * Returns the exit code of a night.
- *
- * @param onlyRegressions whether a failed check counts only if it is a regression
- */
+/** Returns a night's exit code. With `onlyRegressions`, a failed check counts only if it is a regression. */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;
   if (run === null) return exitCodes.nothingExercised;

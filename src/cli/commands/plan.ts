@@ -26,10 +26,7 @@ Examples:
   conformance plan --target acme.json --only 'HOOK-*'
   conformance plan --target acme.json --json | jq '.skipped[].enabledBy'`;
 
-/**
- * `conformance plan`: shows what a run with the same flags would do. Sends no requests except GET requests to a test
- * control.
- */
+/** `conformance plan`: shows what a run would do. Sends nothing except GET requests to a test control. */
 export const planCommand = (): Command =>
   withSteps(
     withOptions(new Command("plan"), targetOptions, scopeAndBoundOptions, failedOption, planOptions).addHelpText(
@@ -61,10 +58,7 @@ export const planCommand = (): Command =>
     },
   );
 
-/**
- * Returns the embedded server as a target. Starts the server to get its address, and stops it at once, because planning
- * sends nothing.
- */
+/** Returns the embedded server as a target. Stops the server at once, because planning sends nothing. */
 async function embeddedTarget(): Promise<Target> {
   const embedded = await startEmbedded();
   await embedded.close();

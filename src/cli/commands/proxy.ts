@@ -54,7 +54,7 @@ Examples:
 Exit codes: 0 nothing broken; 1 a must is broken; 2 usage; 3 no exchange could be judged; 4 the harness itself failed, or an output could not
 be written.`;
 
-/** `conformance proxy`: forwards traffic to a server. Judges both the server and its clients by that traffic. */
+/** `conformance proxy`: forwards traffic to a server, and judges the server and its clients by that traffic. */
 export function proxyCommand(): Command {
   const command = new Command("proxy");
   withOptions(command, proxyOptions, trafficOptions, formatOptions(["report", "exchanges"]));
@@ -128,8 +128,7 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Without an exchange, nothing was exercised. The exit code below would not say so, because it counts records of
-  // unspecified behaviour as exercised.
+  // The exit code below counts records of unspecified behaviour as exercised, even without an exchange.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),

@@ -59,7 +59,6 @@ export function receiverCommand(): Command {
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
-/** The work that the flags select: judge a receiver, write its deliveries into a folder, or write test vectors. */
 type ReceiverWork =
   | { readonly kind: "vectors"; readonly file: string }
   | { readonly kind: "dry run"; readonly folder: string; readonly settings: DeliverySettings }
@@ -180,10 +179,7 @@ function eventsNamed(name: string): readonly WebhookEvent[] {
   );
 }
 
-/**
- * Headers that the harness sets in each delivery, in lower case. `--header` must not replace them: that would break the
- * signature.
- */
+/** Headers that the harness sets, in lower case. Replacing them by `--header` would break the signature. */
 const ownHeaders: readonly string[] = [
   "connection",
   "content-length",

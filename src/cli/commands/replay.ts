@@ -93,12 +93,6 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
     return { replayed: await resendAndCompare(prepared, signal), isInterrupted: signal.aborted };
   });
 
-/**
- * Whether the requests may be sent again. Asks the user on the terminal, unless no consent is needed or `--yes` gives
- * it.
- *
- * @throws {UsageError} if consent is needed and there is no terminal
- */
 async function isConfirmed(
   { confirmation, baseUrl }: PreparedReplay,
   isYes: boolean,

@@ -81,11 +81,7 @@ async function present(
   return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }
 
-/**
- * Judges a saved report by the requirement set in `--requirements`. Without the flag, returns the report unchanged.
- *
- * @throws {UsageError} if there is no such set, or the report was judged by an older set
- */
+/** Judges a saved report by the set in `--requirements`. Without the flag, returns the report unchanged. */
 export const narrowDocument = (document: ReportDocument, flags: RequirementsFlag): ReportDocument =>
   flags.requirements === undefined
     ? document

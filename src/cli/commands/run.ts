@@ -114,10 +114,7 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
 /** Maximum number of runs with `--rerun-on-restart`. Each run writes a new folder. */
 const maxRuns = 1000;
 
-/**
- * Presents a run and waits for the target to restart. Then repeats the failed checks, or all checks if none failed.
- * Goes on until the user ends the command.
- */
+/** Repeats the failed checks (or all, if none failed) after each restart of the target, until the user stops. */
 async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<RunOutcome> {
   const { target, scope, folder } = prepared;
   let [outcome, current] = [first, prepared];
@@ -137,14 +134,11 @@ async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<Ru
   return { ...outcome, isPresented: true };
 }
 
-/** Time between two attempts to connect, in milliseconds. Short on loopback, where a restart may take only a moment. */
+/** Milliseconds between two attempts to connect. Short on loopback, where a restart may take only a moment. */
 const pollMs = { loopback: 200, elsewhere: 2000 } as const;
 const maxRestartWaitMs = 8 * 3_600_000;
 
-/**
- * Waits until a target has refused a connection and then accepts one again. Tries one connection at a time, and sends
- * no request. Resolves to `false` if the signal aborts first, or after eight hours.
- */
+/** Waits until a target refuses a connection and later accepts one; `false` if aborted or after eight hours. */
 async function awaitRestart({ baseUrl, network }: Target, signal: AbortSignal, onAway: () => void): Promise<boolean> {
   const untilMs = performance.now() + maxRestartWaitMs;
   let wasAway = false;
@@ -171,7 +165,7 @@ const judge = ({ target, patches, scope, rules, flags }: Prepared) =>
     }),
   );
 
-/** Presents the report of the run, then listens for webhook deliveries until no retry is due, and judges again. */
+/** Presents the report, listens for webhook deliveries until no retry is due, and judges again. */
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
   const { report, evidence, listening, target } = judged;

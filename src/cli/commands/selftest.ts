@@ -16,7 +16,7 @@ Examples:
   conformance selftest --wire --count 1000 --seed 7
   conformance selftest --wire --seed 7 --mutant 12`;
 
-/** `conformance selftest`: proves that each check can fail, and that each legal behaviour of a server passes. */
+/** `conformance selftest`: proves that each check can fail, and that legal behaviour passes. */
 export const selftestCommand = (): Command =>
   withSteps(withOptions(new Command("selftest"), selftestOptions).addHelpText("after", examples), {
     prepare: (flags: SelftestFlags) => flags,

@@ -111,10 +111,6 @@ function readRanges(flag: string, ranges: readonly string[]): readonly string[] 
   throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
 }
 
-/**
- * The token that a client must send to change the server's clock or deployments. A generated token is printed, because
- * the user does not know it.
- */
 interface ControlToken {
   readonly token: string;
   readonly isGenerated: boolean;

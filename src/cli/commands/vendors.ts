@@ -113,10 +113,6 @@ function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean
   }
 }
 
-/**
- * Throws if a saved report contradicts itself. Ignores an unreadable report, which must not stop the comparison of the
- * other vendors.
- */
 function assertConsistentReports(vendors: readonly ListedVendor[]): void {
   for (const vendor of vendors)
     for (const path of [vendor.load, vendor.kind === "report" ? vendor.report : null]) {
@@ -162,7 +158,6 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
     return { ...judged, isInterrupted: isInterrupted() };
   });
 
-/** Returns a function that takes a vendor's name and returns a printer. The printer begins each line with that name. */
 function progressPrinters(names: readonly string[], isQuiet: boolean): (name: string) => PrintLine {
   const width = Math.max(...names.map((name) => displayWidth(sanitizeLine(name, 30))));
   return (name) => (text) => {

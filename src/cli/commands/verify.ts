@@ -51,7 +51,7 @@ interface VerifyArguments {
   readonly isJson: boolean;
 }
 
-/** `conformance verify STATEMENT [REPORT]`: checks a published statement by its signature, and against the report that it is about. */
+/** `conformance verify STATEMENT [REPORT]`: checks a statement by its signature, and against its report. */
 export const verifyCommand = (): Command =>
   withSteps(
     withOptions(

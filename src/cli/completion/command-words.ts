@@ -23,10 +23,7 @@ export const wordLists = {
   shells,
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-/**
- * The kind of words that a shell offers for a value: one of `wordLists`, or file names. `file` also stands for free
- * text, and `none` for a flag without a value.
- */
+/** Words that a shell offers for a value: a word list, file names (`file`, also for free text), or nothing (`none`). */
 export type ValueKind = keyof typeof wordLists | "file" | "none";
 
 export interface FlagWords {
@@ -46,10 +43,7 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/**
- * The kind of values of each flag. An entry such as `selftest --only` is for that command only, and takes precedence
- * over `--only`.
- */
+/** The kind of values of each flag. `selftest --only` is for one command, and takes precedence over `--only`. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

@@ -8,16 +8,11 @@ type Render = (program: string, commands: readonly CommandWords[]) => string[];
 
 const scripts: Readonly<Record<Shell, Render>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/**
- * Quotes a text for bash or zsh. fish needs {@link quotedForFish}, because it interprets backslashes between quotes.
- */
+/** Quotes a text for bash or zsh. fish needs {@link quotedForFish}, because it interprets backslashes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const quotedForFish = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
-/**
- * Returns the lines of a shell function. Its arguments are a command and a flag. It sets `kind` to the kind of the
- * flag's values.
- */
+/** Returns the text of a shell function that sets `kind` to the kind of values of a command's flag. */
 function valueFunction(commands: readonly CommandWords[]): string[] {
   const takesValue = ({ value }: FlagWords): boolean => value !== "none";
   const cases = commands.flatMap(({ path, flags }) =>
@@ -29,10 +24,7 @@ function valueFunction(commands: readonly CommandWords[]): string[] {
   return ["_conformance_value() {", '  case "$1 $2" in', ...cases, "  esac", "}"];
 }
 
-/**
- * Returns the lines of a shell function. Its argument is a command. It sets variables to the words that may follow the
- * command.
- */
+/** Returns the text of a shell function that sets variables to the words that may follow a command. */
 const wordsFunction = (
   commands: readonly CommandWords[],
   assignments: (command: CommandWords) => readonly string[],

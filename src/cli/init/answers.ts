@@ -55,12 +55,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const defaultVariable = "CONFORMANCE_API_KEY";
 const defaultOut = "target.json";
 
-/**
- * Takes answers from flags, and asks the user for the others.
- *
- * @param prompter `null` without a terminal
- * @throws {UsageError} if a flag is invalid, or a flag is missing and there is no terminal
- */
+/** Takes answers from flags, and asks the user for the others. Throws if a flag is missing without a prompter. */
 export async function gatherAnswers(
   flags: InitFlags,
   environment: Environment,
@@ -134,11 +129,7 @@ export interface GivenControlToken {
   readonly token: string;
 }
 
-/**
- * Reads the token of the test control from the variable that `--control-token-variable` names. Returns `null` without the flag.
- *
- * @throws {UsageError} if the variable is not set, or its value cannot be a header
- */
+/** Reads the test control's token from the variable in `--control-token-variable`; `null` without the flag. */
 export function readControlToken(flags: InitFlags, environment: Environment): GivenControlToken | null {
   const variable = flags.controlTokenVariable;
   if (variable === undefined) return null;
@@ -193,7 +184,7 @@ function canWriteIn(folder: string): boolean {
   }
 }
 
-/** Chooses the agents for the target file. A flag decides, or else the user. Without a terminal or with `--yes`, takes the suggestion. */
+/** Chooses the agents for the target file by a flag, by asking the user, or (with `--yes`) as suggested. */
 export async function chooseAgents(
   flags: InitFlags,
   { discovered, control }: { readonly discovered: DiscoveredTarget; readonly control: ControlParts },
@@ -228,12 +219,7 @@ function controlledAgents({ agents = {} }: ControlParts): Partial<ChosenAgents> 
 
 const maxIds = 20;
 
-/**
- * Accepts an agent id from the user. Rejects an id that is missing in the target's list, if that list is complete.
- *
- * @param redact removes secrets from texts of the target
- * @throws {UsageError} with the ids in the list
- */
+/** Accepts an agent id from the user. Throws if the target's list is complete and lacks the id. */
 export function acceptAgentId(
   id: string,
   { agents, hasAllAgents }: Pick<DiscoveredTarget, "agents" | "hasAllAgents">,
@@ -245,10 +231,7 @@ export function acceptAgentId(
   throw new UsageError(line`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
 }
 
-/**
- * Asks for queries that make an agent fail or respond slowly. Few users can deploy an agent that always fails, but many
- * know such a query.
- */
+/** Asks for queries that make an agent of the target fail or respond slowly. */
 export async function askPrompts(
   flags: InitFlags,
   chosen: ChosenAgents,

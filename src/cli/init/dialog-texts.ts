@@ -86,7 +86,7 @@ export function proposalText(
   ]);
 }
 
-/** Lists what the target file still lacks, and the checks that each missing part would enable. Ends with a line feed. */
+/** Lists what the target file still lacks, and the checks that each missing part would enable. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = createPaint(colour);
   if (groups.length === 0) return linesBlock(["Nothing is missing: every check can run."]);

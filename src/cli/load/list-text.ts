@@ -13,10 +13,7 @@ export interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /**
-   * The scenario's duration in seconds, for its slowest tier. `embedded`: on the embedded server, whose clock may run
-   * faster than real time. `real`: on any other target.
-   */
+  /** Duration for the slowest tier, in seconds. The embedded server's clock may run faster than real time. */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 
@@ -41,7 +38,7 @@ const longestColumns = 11;
 const fixedWidth = nameColumns + settingColumns + longestColumns + 4 * tableGap;
 const minFlexibleWidth = 50;
 
-/** Formats the scenarios as a table. On a narrow terminal, formats them as paragraphs. Ends with a line feed. */
+/** Formats the scenarios as a table, or as paragraphs on a narrow terminal. Ends with a line feed. */
 export function scenarioListText(width: number): string {
   const flexible = width - fixedWidth;
   const shown = flexible < minFlexibleWidth ? paragraphs(width) : tableText(flexible);

@@ -63,17 +63,14 @@ export function readEngine(text: string | undefined): EngineName | null {
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-/**
- * Returns the flags that describe the target. These include `--tier` only if a base URL is given instead of a target
- * file. Otherwise, `--tier` only selects the tier to load.
- */
+/** Returns the flags that describe the target. With a target file, `--tier` only selects the tier to load. */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";
   return flags.target === undefined && hasAddress ? flags : others;
 }
 
-/** Returns the file for k6's own HTML page of a trial. If there are several trials, inserts the trial's name into the file name. */
+/** Returns the file for k6's own HTML page of a trial, with the trial's name if there are several trials. */
 export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {
   if (file === null || trial.engine !== "k6") return null;
   if (trials === 1) return file;

@@ -70,17 +70,14 @@ export function formatNotSentReason(why: NotSentReason): string {
   }
 }
 
-/**
- * Returns the exit code if no load was sent. Returns `null` after a usage error, or if the user declined: the caller
- * then decides.
- */
+/** Returns the exit code if no load was sent; `null` if the caller decides, as after a usage error. */
 export function notSentExitCode({ kind }: NotSentReason): number | null {
   if (kind === "harness limit") return exitCodes.harnessFailed;
   if (kind === "interrupted") return exitCodes.interrupted;
   return kind === "nothing to load" || kind === "unsendable agent" ? exitCodes.nothingExercised : null;
 }
 
-/** Like {@link withSteps}, for commands that send load. Turns an error in the load parameters into a usage error that names the flag. */
+/** Like {@link withSteps}, but turns an error in the load parameters into a usage error that names the flag. */
 export const withLoadSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

@@ -13,7 +13,7 @@ type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 /** Minimum time between two progress lines on a stream that is not a terminal. */
 const lineIntervalMs = 10_000;
 
-/** Shows the progress of a load. On a terminal, redraws one line. Elsewhere, prints a line for each trial, and more during a long trial. */
+/** Shows the progress of a load: redraws one line on a terminal, and prints lines elsewhere. */
 export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
   if (isQuiet) return silentLoadEvents;
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
@@ -21,7 +21,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
 
 const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
-/** Returns a function that measures the request rate of the last 1.5 s. An average since the start would hide that the load has stalled. */
+/** Measures the request rate of the last 1.5 s. An average since the start would hide a stalled load. */
 function createRateMeter(): (progress: LoadProgress) => number {
   let marks: LoadProgress[] = [];
   return (progress) => {

@@ -17,10 +17,7 @@ export interface ReproductionOptions {
 /** Options for repeating a load whose target is unknown, because the load was judged from saved evidence. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
-/**
- * Returns commands that repeat a trial with the harness, and with k6 if k6 supports the scenario. Keys appear only as
- * shell variables.
- */
+/** Returns commands that repeat a trial. Keys appear only as shell variables. */
 export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;

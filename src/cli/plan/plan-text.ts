@@ -137,9 +137,6 @@ function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint)
   ];
 }
 
-/**
- * Formats how many pairs and triples of request properties a run combines, and which missing setup would allow more.
- */
 function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint): string[] {
   if (pairs === null) return [];
   const { triples, isMinimum, seed } = pairs;
@@ -155,10 +152,7 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
   ];
 }
 
-/**
- * Returns a row for each setup that the target lacks. The row says how many pairs and triples of request properties the
- * setup would allow.
- */
+/** Returns a row for each setup that the target lacks, with the combinations that the setup would allow. */
 function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares: readonly string[] }[] {
   const sharesOf = (what: string, { cut, total }: PlannedPairCounts) =>
     cut.map((each) => ({

@@ -61,12 +61,6 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
   return `${differing} of ${formatCount(done, "response")} ${differing === 1 ? "differs" : "differ"}${rest}`;
 }
 
-/**
- * Formats one request of a replay. A value that did not change takes one line. A value that changed takes two lines:
- * the saved value and the new one.
- *
- * @param place such as `1 of 3`
- */
 function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle, isQuiet: boolean): string[] {
   const paint = createPaint(look.colour);
   const rows = compareExchanges(kept, now);
@@ -122,7 +116,6 @@ const hiddenCountLines = (count: number, what: string, paint: Paint): string[] =
 /** Explains the marks at the beginning of difference lines. */
 const differenceLegend = "! differs in status, error code or shape; ~ differs in something else";
 
-/** Sentences on how the replay differed from the run. For example, the run had sent some requests at the same time. */
 function caveats(kept: readonly Exchange[]): string[] {
   const isClockAdvanced = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
   const overlaps = kept.some((each, index) => index > 0 && each.sentMs < (kept[index - 1]?.answer.endMs ?? 0));

@@ -30,13 +30,13 @@ const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 export interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
-  /** Whether to print tables that the text report otherwise omits, mainly if a clause is broken. Default: `false`. */
+  /** Whether to print tables that the text report otherwise omits. Default: `false`. */
   readonly isVerbose?: boolean;
   /** Folder of the report, as shown to the user; `null` if the report was not saved. */
   readonly folder: string | null;
   /** Formats to write. Default: none. */
   readonly formats?: RequestedFormats;
-  /** Stream for the text report; `null` to print none. Default: standard output, unless a format is written there. */
+  /** Stream for the text report; `null` for none. Default: standard output, unless a format is written there. */
   readonly stream?: NodeJS.WriteStream | null;
   /** Returns the shell variable that holds a key. Printed commands use it. */
   readonly shellVariableOf?: (keyName: string) => string | undefined;
@@ -50,12 +50,7 @@ export interface PresentOptions extends WriteOptions {
   readonly reportsToCi?: boolean;
 }
 
-/**
- * Prints a report of a run or of a load as text. Then writes it in the requested formats, so that the verdict is shown even if no file can
- * be written. A file that cannot be written does not stop the others.
- *
- * @returns the number of files that could not be written; a line for each was printed
- */
+/** Prints a report as text and writes its formats. Resolves to the number of files that could not be written. */
 export async function presentReport(document: ReportDocument, options: PresentOptions): Promise<number> {
   const { formats = noFormatFiles, rules = defaultPolicy, isFinal = true, notes = [] } = options;
   printReport(document, options);
@@ -114,10 +109,6 @@ export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolic
 /** GitHub's size limit for the summary of a step. */
 const maxSummaryBytes = 1024 * 1024;
 
-/**
- * Appends a step summary and prints annotations, if the environment variables of GitHub Actions ask for them. GitHub
- * reads annotations on both output streams.
- */
 function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {
   appendStepSummary((maxBytes) => renderMarkdown(document, rules, maxBytes));
   if (process.env["GITHUB_ACTIONS"] !== "true") return;
@@ -126,10 +117,7 @@ function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTake
   if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
 }
 
-/**
- * Appends Markdown to the step summary of GitHub Actions. If the summary is full or cannot be written, prints a message
- * instead.
- */
+/** Appends Markdown to the step summary of GitHub Actions, or prints a message if that fails. */
 export function appendStepSummary(render: (maxBytes: number) => string): void {
   const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";
   if (file === "") return;

@@ -61,12 +61,7 @@ export type FormatFlags = { readonly [name in FormatName]?: string | undefined }
 export type FailureFlags = FlagsOf<typeof failureOptions>;
 export type ReportFlags = FlagsOf<typeof reportOptions> & FormatFlags;
 
-/**
- * Returns an option for each report format, and the options for signed statements. Leaves out `json`, because its help
- * text differs between commands.
- *
- * @param sources the inputs that the command has; a format that needs another input gets no option
- */
+/** Returns options for the formats that `sources` allow (except `json`), and for signed statements. */
 export function formatOptions(sources: readonly RequiredInput[] = ["report", "exchanges", "files"]): OptionTable {
   const offered = formatNames.filter((name) => name !== "json" && sources.includes(formats[name].source));
   return {
@@ -75,12 +70,7 @@ export function formatOptions(sources: readonly RequiredInput[] = ["report", "ex
   };
 }
 
-/**
- * Reads the flags that every command with a report has. Locks the folder of the report.
- *
- * @param name part of the name of a new folder, such as the name of the target
- * @throws {UsageError}
- */
+/** Reads the flags that every command with a report has, and locks the folder of the report. */
 export const prepareReport = (flags: ReportFlags, name: string, prefix = "") => ({
   rules: readFailurePolicy(flags),
   formats: prepareFormats(flags),
@@ -113,10 +103,7 @@ function readBaseline(path: string): Baseline {
   throw new UsageError(line`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }
 
-/**
- * Reads the flags for a signed statement. Returns `null` if no statement is requested, or no key is given. Removes the
- * key from the environment, so that no child process inherits it.
- */
+/** Reads the flags for a signed statement. Removes the key from the environment, which child processes inherit. */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,
   environment: NodeJS.ProcessEnv,

@@ -81,10 +81,7 @@ const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good :
 const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
-/**
- * Returns the items that match a pattern in `only`; without patterns, all. If nothing matches, throws, so that a typo
- * cannot pass as success.
- */
+/** Returns the items that match `only`. Throws if nothing matches, so that a typo cannot pass as success. */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
   const globs = only.map(globOf);
@@ -93,7 +90,7 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
   return found;
 }
 
-/** Tests the suites: each fault must be caught by exactly the clauses that it breaks, and each legal variant must pass. */
+/** Tests that each fault fails exactly the clauses that it breaks, and that each legal variant passes. */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestFlags): Promise<SelftestResult> {
   const patches = matching(
     [...suiteFaults, ...allVariants],
@@ -122,7 +119,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
   ].join("\n");
 }
 
-/** Tests the load scenarios: a scenario must find each fault that only load can show, and the server without a fault must pass. */
+/** Tests that load scenarios find each fault that only load can show, and pass the server without a fault. */
 async function testLoad({ only, json = false }: SelftestFlags): Promise<SelftestResult> {
   const plans = matching(
     loadFaultPlans,
@@ -162,10 +159,7 @@ function loadRow(result: LoadFaultResult): string {
   return [row, ...indented(complaints), ""].join("\n");
 }
 
-/**
- * Tests legal servers, each with many variants that a seed selects. If a server fails, prints the smallest set of its
- * variants that still fails.
- */
+/** Tests legal servers with many variants, selected by a seed. Prints the smallest set that fails. */
 async function testSeeds({ seed, full, json = false }: SelftestFlags, seeds: number): Promise<SelftestResult> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
   const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {
@@ -183,10 +177,7 @@ function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
   return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");
 }
 
-/**
- * Mutates the evidence of correct runs in one place at a time. Checks must detect every illegal mutation and accept
- * every legal one.
- */
+/** Mutates the evidence of correct runs. Checks must detect illegal mutations and accept legal ones. */
 async function testMutants({ verbose = false, sample: given, seed }: SelftestFlags): Promise<SelftestResult> {
   const sample = given ?? null;
   const startedMs = performance.now();
@@ -225,10 +216,7 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   ...indented(reason === null ? example.said : [reason]),
 ];
 
-/**
- * Tests servers that change responses whenever a request meets a condition. Checks must detect every illegal change and
- * accept every legal one.
- */
+/** Tests servers that change certain responses. Checks must detect illegal changes and accept legal ones. */
 async function testWire({
   json = false,
   verbose = false,
@@ -261,10 +249,6 @@ async function testWire({
 /** Without `--verbose`, a row shows at most this many texts of failed checks. */
 const maxReported = 3;
 
-/**
- * Formats the trial of a server that changes certain responses. Returns an empty text for an expected result, unless
- * `isVerbose`.
- */
 function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
   const { mutant, status, said, changed, ms } = trial;
   const isExpected = status === "killed" || status === "passed";

@@ -7,7 +7,7 @@ import { cliMessages } from "../messages.ts";
 import { eraseLine, type ProgressStream } from "../progress.ts";
 import { line, type Line } from "../../base/line.ts";
 
-/** Watches for webhook retries and shows the progress on the terminal. Ends when the retry schedule is over, or the user stops it. */
+/** Watches for webhook retries with progress on the terminal, until the schedule is over or the user stops. */
 export const watchInTerminal = (
   options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "onLoss" | "messages">,
   { isQuiet }: { readonly isQuiet: boolean },
@@ -31,7 +31,7 @@ export const watchInTerminal = (
 export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
-/** Shows how far the schedule of webhook retries has come. On a terminal, redraws one line. Elsewhere, prints a line for each attempt. */
+/** Shows the progress of webhook retries: redraws one line on a terminal, and prints lines elsewhere. */
 export interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;
   /** Removes the progress line. */
@@ -56,7 +56,7 @@ export function startProgressLine(stream: ProgressStream, epochMs: number, isQui
   };
 }
 
-/** Formats progress as one line: `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12 (the last by 12:51:40)`. */
+/** Formats progress, such as `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12`. */
 export function formatRetryProgress(outlook: RemainingRetries, epochMs: number): string {
   const at = (ms: number): string => new Date(epochMs + ms).toTimeString().slice(0, 8);
   switch (outlook.kind) {

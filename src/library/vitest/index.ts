@@ -12,13 +12,13 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** The target, or a function that returns it. The function is called after all hooks that were registered earlier. */
+  /** The target, or a function that returns it and is called after all hooks that were registered earlier. */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
   /** Name of the `describe` group around all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;
   /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
-  /** Known failures, whose tests are skipped with the reason. The test of a known failure that no longer occurs fails. */
+  /** Known failures, whose tests are skipped. The test of a known failure that no longer occurs fails. */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
   readonly timeoutMs?: number;
@@ -28,12 +28,7 @@ export interface ConformanceTestOptions extends JudgeOptions {
 
 const defaultTimeoutMs = 300_000;
 
-/**
- * Registers a vitest test for each check. Before the first test, one run exercises the checks whose tests are selected.
- * If a check could not be exercised, its test is skipped with the reason.
- *
- * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
- */
+/** Registers a vitest test for each check. One run before the first test exercises the selected checks. */
 export function conformanceTests(options: ConformanceTestOptions): void {
   const {
     title = "Agent Hosting conformance",

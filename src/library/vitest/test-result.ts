@@ -44,10 +44,7 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
-/**
- * Returns the result of a check without a finding. It is `passed` if the check repeats an earlier check and adds no
- * case to it; otherwise `skipped`.
- */
+/** Returns `passed` if the check repeats an earlier check and adds no case to it; otherwise `skipped`. */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);
@@ -66,7 +63,6 @@ function whySkipped([first]: readonly ReportFinding[]): string {
   return sanitizeLine(needs === undefined ? reason : `${reason}; enabled by ${needs}`, 300);
 }
 
-/** Describes a broken check as the terminal does: clause, expected, actual, exchange, and commands that send it again. */
 function formatBrokenFindings(broken: readonly ReportFinding[], { document }: Judged): string {
   const context = plainTextContext(document);
   const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));

@@ -42,7 +42,7 @@ export function compareReports(
   return { ...found, regressions: findRegressions(found, rules) };
 }
 
-/** Whether the reports have a finding or a load metric in common. Without any, the absence of regressions means nothing. */
+/** Whether the reports share a finding or a load metric. Otherwise, the absence of regressions means nothing. */
 export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
   unchanged > 0 || loadFigures.length > 0 || pairedListNames.some((name) => lists[name].length > 0);
 
@@ -89,7 +89,7 @@ interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly loadFigures: readonly LoadMetric[];
 }
 
-/** Returns sentences to read before the comparison: whether the two reports can be compared, and which parts of them cannot. */
+/** Returns notes on whether the two reports can be compared, and which parts of them cannot. */
 export function comparabilityNotes(
   older: Report,
   newer: Report,
@@ -113,8 +113,7 @@ export function comparabilityNotes(
 
 function targetNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.target, newer.target];
-  // A report on a client has the address of the reference server, which is another one in each run. Only the names are
-  // compared.
+  // In a report on a client, the address is that of the reference server, and differs in each run.
   const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
   const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];
@@ -130,10 +129,7 @@ function targetNotes(older: Report, newer: Report): string[] {
 
 const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
-/**
- * Returns a note if the reports were judged by different requirement sets. It names the verdict that the report with
- * the later set would get by the earlier set.
- */
+/** Returns a note if the reports' requirement sets differ, with a verdict by the earlier set. */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
   if (was === is) return [];
@@ -189,10 +185,6 @@ const unpairedReasonTexts: Readonly<Record<Exclude<UnpairedReason, "check">, str
   silent: "it has no such findings",
 };
 
-/**
- * Returns a note for each reason why findings are missing from a report. Leaves out checks that the suite of that
- * report does not have.
- */
 function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
   return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
     why === "check"
@@ -210,9 +202,7 @@ function incomparableMetricNotes(metrics: readonly LoadMetric[]): string[] {
   );
 }
 
-/**
- * Pairs the streaming quality of each agent in two reports. A change of streaming quality never counts as a regression.
- */
+/** Pairs the streaming quality of each agent in two reports. A change never counts as a regression. */
 function compareStreaming({ streaming: older = [] }: Report, { streaming: newer = [] }: Report): StreamingChange[] {
   const agents = new Set([...newer, ...older].map(({ agent }) => agent));
   return [...agents].map((agent) => ({

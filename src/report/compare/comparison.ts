@@ -146,7 +146,7 @@ export type ComparedSide = DeepReadonly<z.infer<typeof sideSchema>>;
 /** The result that a finding has in one of the reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
-/** The fields that identify a finding. Two findings correspond if check and instance (such as a tier) are equal. */
+/** The fields that identify a finding. Findings correspond if check and instance (such as a tier) are equal. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof findingIdentitySchema>>;
 
 /** A finding in both reports, with its two results. Its level comes from the newer report. */
@@ -205,7 +205,7 @@ export type LoadMetric = DeepReadonly<z.infer<typeof metricSchema>>;
 export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];
 
-/** Severity of each outcome: a higher number is worse. `null` for an outcome that says nothing about the target. */
+/** Severity of each outcome, where higher is worse; `null` if the outcome says nothing about the target. */
 export const severityByOutcome: Readonly<Record<Outcome, number | null>> = {
   pass: 0,
   observed: 0,

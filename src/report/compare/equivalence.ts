@@ -7,7 +7,7 @@ const volatilePatterns: readonly RegExp[] = [
 
 /** Matches a duration that the target sent without a unit: the number in `1.2 without a unit`. */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** Durations without a unit that differ by more than this factor are in different units: seconds and milliseconds. */
+/** Durations without a unit that differ by more than this factor are in seconds and in milliseconds. */
 const maxUnitlessFactor = 100;
 
 /** Kinds of rate-limit window, as findings about limits name them. */
@@ -15,10 +15,7 @@ export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted"
 const windowKindPattern = `(?:${windowKinds.join("|")})`;
 const windowKindListPattern = new RegExp(`\\b${windowKindPattern}\\b(?:(?:, | or )${windowKindPattern}\\b)*`, "g");
 
-/**
- * Whether two texts of findings can describe the same behaviour. They may differ only in times, dates, ports, and
- * possible kinds of rate-limit window.
- */
+/** Whether two texts of findings differ only in parts that change from run to run, such as times and ports. */
 export function isEquivalentText(was: string, is: string): boolean {
   if (replaceVolatile(was) !== replaceVolatile(is)) return false;
   if (!haveSameUnits(was, is)) return false;
@@ -32,10 +29,7 @@ const replaceVolatile = (text: string): string =>
     text,
   );
 
-/**
- * Whether durations that lack a unit can be in the same unit in both texts. A duration of 0 may be rounded, so it fits
- * every unit.
- */
+/** Whether durations without a unit can have the same unit in both texts. A duration of 0 fits every unit. */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);
   const after = numbersIn(is);

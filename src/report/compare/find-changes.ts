@@ -46,10 +46,7 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/**
- * Returns how a finding changed. Compares the outcomes, then the interpretation that the target follows (`reading`),
- * then the observed text.
- */
+/** Returns how a finding changed: in its outcome, its `reading`, or its observed text. */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
   const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -61,10 +58,7 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeC
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
 }
 
-/**
- * Whether the newer outcome (broken or `error`) is worse than the older one. A newer `error` is worse than every other
- * outcome. An older `error` or `skipped` is less severe than every broken outcome.
- */
+/** Whether the newer outcome is broken or `error`, and worse than the older one. A new `error` is the worst. */
 function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
   if (now === null) return was !== is;
@@ -87,10 +81,6 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
   return onlyRepeatsEarlierCheck(finding, here, there) ? "repeated" : "silent";
 }
 
-/**
- * Whether `there` may lack a finding because its check only repeats an earlier check, and had no further case. The
- * earlier check then has a finding in `there`. If that finding is skipped, the seeds of the two runs differ.
- */
 function onlyRepeatsEarlierCheck(
   { check, instance }: ReportFinding,
   here: ComparedReport,
@@ -111,8 +101,7 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only must clauses. In a run with a selection, any other clause without findings counts as not
-  // selected.
+  // `unselected` lists only must clauses. With a selection, other clauses without findings count as unselected.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }
@@ -131,7 +120,6 @@ export interface PairedFindings {
   readonly onlyNewer: readonly ReportFinding[];
 }
 
-/** Pairs the findings of two reports by check and instance. If several have the same, pairs them in their order. */
 function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): PairedFindings {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();

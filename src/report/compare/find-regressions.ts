@@ -61,10 +61,7 @@ export function formatFailure({ outcome, expected, actual, reason }: FindingResu
 export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
-/**
- * Returns a regression for each finding that the older report judged and the newer one did not. Findings that the newer
- * run left out on purpose do not count, for example checks that were not selected.
- */
+/** Returns a regression for each judged finding that the newer report lacks, unless left out on purpose. */
 function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
     ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),
@@ -78,7 +75,7 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
     .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** The text of the regression, for each reason why the newer report lacks a finding. `null`: not a regression. */
+/** The text of a regression, by the reason why the newer report lacks a finding; `null` for no regression. */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,
@@ -108,6 +105,6 @@ function metricRegression(figure: LoadMetric, { tolerances }: RegressionRules): 
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
-/** Returns how much worse a metric became, as a share of the older value. For throughput, lower is worse; for others, higher. */
+/** Returns by what share of the older value a metric became worse: lower for throughput, higher for others. */
 const worseningShare = (group: MetricRegressionKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

@@ -30,10 +30,7 @@ function failedOrUnanswered({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/**
- * Compares load runs of the same scenario, tier and engine in two reports. If a report has several, pairs them in their
- * order.
- */
+/** Compares the load runs of two reports, paired by scenario, tier and engine. */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -87,7 +84,7 @@ function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): s
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // A run may send more or fewer requests, depending on the responses. Counts can only be compared for equal numbers.
+  // The number of requests depends on the responses, and counts can only be compared for equal numbers.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";

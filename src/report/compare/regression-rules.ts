@@ -48,12 +48,7 @@ export class InvalidRegressionList extends Error {
   override readonly name = "InvalidRegressionList";
 }
 
-/**
- * Parses a list of regression kinds, such as `default,reading,latency:30%`. `default` means the default kinds. `none` means no kind, and
- * must stand alone.
- *
- * @throws {InvalidRegressionList}
- */
+/** Parses a list of regression kinds, such as `default,latency:30%`, or throws {@link InvalidRegressionList}. */
 export function parseRegressionRules(list: string): RegressionRules {
   const words = list.split(",").map((word) => word.trim());
   if (words.length === 1 && words[0] === "none") return { kinds: new Set(), tolerances: defaultTolerances };

@@ -18,7 +18,7 @@ import {
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatSkip } from "./find-regressions.ts";
 
-/** A section of a comparison, for all formats. Control characters are already escaped; each renderer adds the escapes of its format. */
+/** A section of a comparison, with control characters escaped. Each renderer adds the escapes of its format. */
 export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
@@ -86,10 +86,7 @@ function detailedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: groupByClauseAndResult(findings, rowsOf), lines: [] };
 }
 
-/**
- * Returns a section that groups findings by cause. It has one line for each cause, with the affected clauses. The most
- * frequent cause comes first.
- */
+/** Returns a section that groups findings by cause, the most frequent first, with the affected clauses. */
 function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
@@ -104,10 +101,6 @@ function listedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/**
- * Adds a line for findings whose old and new texts can describe the same behaviour. Such texts differ, for example,
- * only in times.
- */
 const addEquivalentLine = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
@@ -168,7 +161,7 @@ function formatResult(result: FindingResult): string {
 const formatCause = ({ needs, reason = "" }: FindingResult): string =>
   needs === undefined ? sanitizeLine(reason, 160) : `enabled by ${sanitizeLine(needs, 200)}`;
 
-/** Formats a comparison as one line: `2 regressions (SSE-5, SSE-6), 1 newly failing, 3 fixed, 300 unchanged`. */
+/** Formats a comparison as one line, such as `2 regressions (SSE-5, SSE-6), 3 fixed, 300 unchanged`. */
 export const formatComparisonSummary = (found: Comparison): string =>
   `${formatRegressionCount(found)}, ${formatChangeCounts(found)}`;
 
@@ -199,10 +192,7 @@ export function formatRegressionCount({ regressions }: Comparison): string {
   )})`;
 }
 
-/**
- * Returns the number of unchanged findings. A finding whose old and new text can describe the same behaviour counts as
- * unchanged.
- */
+/** Counts unchanged findings, including those whose texts can describe the same behaviour. */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 

@@ -121,7 +121,6 @@ function loadMetricLines(found: Comparison, width: number, paint: Paint): string
   return groups.length === 0 ? unpaired : [...loadTableLines(groups, width, paint), ...unpaired];
 }
 
-/** Formats the table of load metrics. On a narrow terminal, the name of each load goes on a line above its metrics. */
 function loadTableLines(groups: readonly TrialMetrics[], width: number, paint: Paint): string[] {
   const loadWidth = Math.max(...groups.map(({ load }) => displayWidth(load)));
   const isWide = loadWidth + 56 <= width;

@@ -10,9 +10,7 @@ import { formatBreach, formatUpcoming, harnessFailedText } from "./test-cases.ts
 
 const maxAnnotationsPerKind = 10;
 
-/**
- * Renders failures as `::error`, warnings as `::warning`, and breaches of later requirement sets as `::notice` commands of GitHub Actions.
- */
+/** Renders failures, warnings and breaches of later requirement sets as commands of GitHub Actions. */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
   policy: FailurePolicy = defaultPolicy,
@@ -101,6 +99,6 @@ const escapeData = (text: string): string =>
 
 const escapeProperty = (text: string): string => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
-/** Disarms workflow commands of GitHub Actions in a text, because a report quotes the target, which must not control the pipeline. */
+/** Disarms workflow commands of GitHub Actions in a text, because a report quotes texts of the target. */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

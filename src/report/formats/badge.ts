@@ -55,10 +55,7 @@ function badgeCounts(report: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/**
- * Renders an SVG badge with the verdict, its counts and its date. A badge older than its validity says `expired`
- * instead.
- */
+/** Renders an SVG badge with the verdict, its counts and its date, or `expired` after the badge's validity. */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 

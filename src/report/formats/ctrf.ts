@@ -19,7 +19,7 @@ interface CtrfTest {
   readonly extra: Readonly<Record<string, string>>;
 }
 
-/** Renders a report in the Common Test Report Format (ctrf.io), with a test for each finding. Ends with a line feed. */
+/** Renders a report in the Common Test Report Format (ctrf.io), with a test for each finding. */
 export function renderCtrf(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const tests = testCasesOf(document, policy).map(ctrfTest);

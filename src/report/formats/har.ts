@@ -9,7 +9,7 @@ export interface HarInput {
   readonly evidence: Pick<Evidence, "exchanges">;
 }
 
-/** Renders the exchanges of a run as an HTTP Archive 1.2. A request without a response has the status 0, and the reason in `_error`. */
+/** Renders the exchanges of a run as an HTTP Archive 1.2. A request without a response has the status 0. */
 export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
 /** Like {@link renderHar}, but in chunks, because an archive with every body may be long. */

@@ -6,9 +6,7 @@ import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
 import type { Report, ReportDocument } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
-/**
- * Renders a report as JUnit XML: a suite for each section, a case for each finding. `<error>`: the harness failed, or nothing was judged.
- */
+/** Renders a report as JUnit XML. `<error>` means that the harness failed, or nothing was judged. */
 export function renderJunit(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const cases = testCasesOf(document, policy);
@@ -79,7 +77,7 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
 /** Replaces characters that XML 1.0 forbids, even as references, by visible escapes. */
 const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 
-/** Like `xmlText`, but on one line. For attributes, in which a parser would turn line feeds and tabs into spaces. */
+/** Like `xmlText`, but on one line, because a parser turns line feeds in attributes into spaces. */
 const xmlLine = (text: string, max = 300): string => escapeForbidden(sanitizeLine(text, max));
 
 /** Escapes U+FFFE and U+FFFF, the only two characters that XML forbids and `sanitize` keeps. */

@@ -8,10 +8,7 @@ export const formatText = (text: Text): string =>
     outside: ({ raw, max, isProse }) => (isProse ? markdownProse(raw, max) : markdownCode(raw, max)),
   });
 
-/**
- * Formats any text, such as one from the target, as inline code on one line. The text cannot become markup, a link, a
- * mention or a table cell.
- */
+/** Formats any text as inline code on one line. The text cannot become markup, a link or a mention. */
 export const markdownCode = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);
   // An empty HTML comment after each `@` prevents a link to an email address. It is not visible.
@@ -29,13 +26,10 @@ const renderProse = (text: string): string =>
     )
     .join("");
 
-/** Adds an invisible word joiner after each `@` and `#`, which prevents mentions and links to issues on GitHub. */
+/** Adds an invisible word joiner after `@` and `#`, to prevent mentions and links to issues on GitHub. */
 const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
-/**
- * Escapes every character that Markdown or HTML could take for markup. Escapes full stops and colons only where they
- * may be part of a URL.
- */
+/** Escapes markup of Markdown and HTML, and full stops and colons only where they may be part of a URL. */
 const escapeMarkup = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 
@@ -47,7 +41,7 @@ export function fencedBlock(lines: readonly string[]): string {
   return `${fence}text\n${text}\n${fence}`;
 }
 
-/** Formats a Markdown table. The cells are already Markdown. `rightColumns` are the indexes of columns to align right. */
+/** Formats a table whose cells are already Markdown. `rightColumns` are the indexes of columns to align right. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -23,10 +23,7 @@ import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } f
 const maxDetailedClauses = 20;
 const maxTableRows = 30;
 
-/**
- * Renders a report as a Markdown summary for GitHub and GitLab.
- * @param maxBytes maximum size in UTF-8; blocks at the end that do not fit are left out, and a line says so
- */
+/** Renders a report as Markdown for GitHub and GitLab, without the last blocks that exceed `maxBytes` in UTF-8. */
 export function renderMarkdown(
   document: ReportDocument,
   policy: FailurePolicy = defaultPolicy,
@@ -65,7 +62,6 @@ function verdictBlocks(report: Report): string[] {
   ];
 }
 
-/** Lists what to fix first: broken clauses by their probable cause. Empty if there is only one clause to fix. */
 function fixFirstBlocks(report: Report): string[] {
   const causes = causesToFix(report);
   if (causes.length === 0) return [];
@@ -194,7 +190,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
   return `<sub>agent-hosting-conformance ${markdownCode(suite.version, 40)}, requirement set ${markdownCode(suite.requirements, 40)}, clauses ${markdownCode(suite.clauses, 40)}, started ${markdownCode(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
-/** Joins the blocks that fit into `maxBytes`. Never cuts a block, because half a block could leave a code fence open. */
+/** Joins the blocks that fit into `maxBytes`. Half a block could leave a code fence open. */
 function joinBlocksWithin(blocks: readonly string[], maxBytes: number): string {
   const whole = `${blocks.join("\n\n")}\n`;
   if (Buffer.byteLength(whole) <= maxBytes) return whole;

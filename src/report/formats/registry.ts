@@ -22,7 +22,7 @@ import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 /** Inputs that only some formats need, in addition to the {@link ReportDocument}. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /** The report in its saved form. The format `json` copies it. Default: `report` of the {@link ReportDocument}. */
+  /** The report in its saved form, for the format `json`. Default: `report` of the {@link ReportDocument}. */
   readonly report?: Report;
   /** Returns the digests of the report and evidence files, which a statement lists. */
   readonly digests?: () => Digests;
@@ -30,10 +30,7 @@ export interface FormatParts {
   readonly signing?: StatementSigning;
 }
 
-/**
- * The data that a format needs besides `report.json`. `exchanges`: recorded exchanges. `files`: the saved evidence
- * files.
- */
+/** An input of a format. `exchanges`: recorded exchanges. `files`: the saved evidence files. */
 export type RequiredInput = "report" | "exchanges" | "files";
 
 export interface ReportFormat {
@@ -46,7 +43,7 @@ export interface ReportFormat {
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
-/** Maximum size of a Markdown summary. A GitHub comment holds 65,536 characters, some of them for text of the pipeline. */
+/** Maximum size of a Markdown summary. A comment on GitHub holds 65,536 characters. */
 const maxCommentBytes = 65_000;
 
 const jsonFile = { extension: "json", contentType: "application/json" } as const;
@@ -131,7 +128,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // `known` replaces the digest computed here, because the file of a saved report may be formatted differently.
+  // `known` replaces the digest computed here, because a saved report may be formatted differently.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

@@ -10,9 +10,7 @@ import { evidenceLines, type FailureContext, findingLines } from "../terminal/fa
 import { type FailurePolicy, type KnownFailure, type TestStatus, testStatusesOf } from "../model/failure-policy.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 
-/**
- * A test case of a format that lists tests: a finding, a target that was not judged, or a known failure that no longer occurs (`stale`).
- */
+/** A test case: a finding, a target that was not judged, or a known failure that no longer occurs (`stale`). */
 export interface TestCase {
   readonly suite: string;
   readonly title: string;
@@ -26,11 +24,11 @@ export interface TestCase {
   readonly message: string;
   /** Further lines, such as the evidence. Empty if `message` says everything. */
   readonly details: readonly string[];
-  /** The finding of the test case. `null` for a known failure that no longer occurs, and for a target that could not be judged. */
+  /** `null` for a known failure that no longer occurs, and for a target that could not be judged. */
   readonly finding: ReportFinding | null;
 }
 
-/** Returns the test cases of a report. A target that was not judged is a failed case, so that a pipeline does not take it for success. */
+/** Returns the test cases of a report. A target that was not judged counts as a failed case. */
 export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
   const { report } = document;
   const context = plainTextContext(document);
@@ -58,7 +56,7 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
   };
 }
 
-/** Returns the test case of a finding that only a later requirement set has. It counts as skipped, whatever its result. */
+/** Returns the test case of a finding that only a later requirement set has. It counts as skipped. */
 const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase => ({
   suite: finding.suite,
   title: findingTitle(finding),
@@ -157,7 +155,7 @@ export function failureDetails(finding: ReportFinding, context: FailureContext):
   return [...findingLines({ finding, instances: [instances].flat() }, context), ...evidenceLines(finding, context)];
 }
 
-/** Total duration of a finding's exchanges, in milliseconds. Findings may share exchanges, so the sum is not that of the run. */
+/** Total duration of a finding's exchanges, in milliseconds. Findings may share exchanges. */
 export function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
   const { exchanges } = recorded();
   return evidence.reduce((sum, id) => {

@@ -8,7 +8,7 @@ export interface OpenFailure {
   /** Start of the first night in the current series of failures, ISO 8601. */
   readonly since: string;
   readonly nights: number;
-  /** Whether the failure may have begun before the history, because no recorded night shows the check without it. */
+  /** Whether the failure may have begun before the history: no night shows the check without it. */
   readonly isOlder: boolean;
 }
 
@@ -55,7 +55,7 @@ export const flakyNights = 14;
 /** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
 const minFlips = 3;
 
-/** Returns the flaky checks, those with the most changes first. Ignores nights on which a check was not exercised. */
+/** Returns the flaky checks, most changes first. Ignores nights on which a check was not exercised. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakyNights))

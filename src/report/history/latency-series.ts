@@ -2,7 +2,7 @@ import { trialIdText, type Night, type NightLoad, timesCaveat } from "./night.ts
 import type { TrialId } from "../model/load-results.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
-/** Latency metrics that are compared between nights. Higher percentiles of a few hundred requests are mostly noise. */
+/** Latencies that are compared between nights. Higher percentiles of a few hundred requests are mostly noise. */
 export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as const;
 export type MetricName = (typeof metricNames)[number];
 
@@ -15,7 +15,7 @@ export interface LatencyPoint {
 
 const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
-/** Returns a metric of a load run in milliseconds; `null` if the run's times are not valid, or it has too few requests. */
+/** Returns a metric of a load run in milliseconds; `null` for invalid times or too few requests. */
 export function latencyOf(run: NightLoad, metric: MetricName): number | null {
   const { latencyMs } = run;
   const latency = metric === "refused p50" ? latencyMs.refused : latencyMs.admitted;
@@ -32,10 +32,7 @@ export interface LoadHistory {
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-/**
- * Returns the runs of each load trial, by scenario, tier and engine. Includes second runs. Nights are sorted oldest
- * first.
- */
+/** Returns all runs of each load trial (scenario, tier and engine), with second runs, oldest first. */
 export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
   const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {

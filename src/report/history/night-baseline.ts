@@ -34,9 +34,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the report to compare a night with: for each check, the latest earlier finding that judged it. `null` if
- * there is nothing to compare. A check must be missing on two nights in a row to count as missing. On a single night,
- * an exhausted rate limit may be the reason.
+ * Returns the latest earlier finding of each check, to compare a night with; `null` if there is none.
+ * A check must be missing on two nights, because an exhausted rate limit may explain one.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -50,14 +49,12 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
         ? findingBeforeSkip(finding, findingOn)
         : latestJudgedFinding(finding, findingOn)) ?? [],
   );
-  // A run that was stopped early does not reach every check. Its absent findings therefore do not count as missing.
+  // A run that was stopped early does not reach every check, so absent findings do not count as missing.
   const gone = tonight.stopped === undefined ? lostFindings(recent.at(-2), findingOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }
 
-/**
- * Returns findings that are missing tonight and on the night before, although the two nights before those judged them.
- */
+/** Returns findings that the last two nights lack, although the two nights before those judged them. */
 const lostFindings = (
   before: Night | undefined,
   findingOn: FindingOnNight,
@@ -70,9 +67,7 @@ const lostFindings = (
     return isLost && !tonight.has(key) && findingOn(0, key) === undefined;
   });
 
-/**
- * Looks up a finding on an earlier night by its {@link findingKey}. `nightsBefore` is 0 for the night before tonight.
- */
+/** Looks up a finding by its {@link findingKey}. `nightsBefore` is 0 for the night before tonight. */
 type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
 
 /** Creates a function that looks up findings. Indexes only the nights that are needed, mostly just the last. */

@@ -21,7 +21,7 @@ export interface NightReports {
   readonly loadEnd?: RunEnd | null;
 }
 
-/** Creates the history entry of a night on which nothing could be judged, for example because the target did not respond. */
+/** Creates the history entry of a night on which nothing could be judged. */
 export function emptyNight(
   { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
   { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
@@ -45,7 +45,7 @@ export function emptyNight(
   };
 }
 
-/** Creates the history entry of a night from its reports. The comparison with earlier nights is not in it yet. */
+/** Creates the history entry of a night from its reports, without the comparison with earlier nights. */
 export function nightFromReports({ id, run, load, loadEnd = null }: NightReports): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
   const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
@@ -56,7 +56,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightReports
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A nightly run sends only some load scenarios, so checks of the other scenarios do not make its verdict `partial`.
+    // A nightly run sends only some load scenarios, so missing checks of others do not make it `partial`.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),

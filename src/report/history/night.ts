@@ -23,7 +23,7 @@ export const nightLoadSchema = z.object({
   validity: loadRunShape.validity,
 });
 
-/** A finding of a night, with texts of at most 300 characters. A passed finding has neither `actual` nor `reason`. */
+/** A finding of a night, with texts of at most 300 characters; `actual` and `reason` only if not passed. */
 export const nightFindingSchema = reportSchema.shape.findings.element.omit({
   needs: true,
   witness: true,
@@ -62,9 +62,7 @@ export const nightSchema = reportSchema
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
-    /**
-     * Confirmation runs: if a load trial looks worse than on earlier nights, it runs a second time on the same night.
-     */
+    /** Second runs of load trials that look worse than on earlier nights. */
     second: z.array(nightLoadSchema),
     /** Changes that the night reported, and that the next night must not report again. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
@@ -105,7 +103,7 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 const reasonSchema = z.string().nullable();
 
 const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** The actual result of a broken finding, or the reason of any other finding. Version 0.1 had one field for both. */
+  /** The actual result of a broken finding, or the reason of any other. Version 0.1 had one field for both. */
   says: z.string().exactOptional(),
 });
 
@@ -137,10 +135,7 @@ function upgradeFinding({ says, ...row }: z.infer<typeof findingV1Schema>): Nigh
   return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/**
- * Converts a load run of version 0.1 to the current format. If the counts were not valid, the old field `times`
- * repeated the reason. The new field `pace` does not.
- */
+/** Converts a load run of version 0.1, where `times` repeated the reason why counts were invalid. */
 const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loadV1Schema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

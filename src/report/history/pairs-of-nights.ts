@@ -16,22 +16,13 @@ export interface PairsOfNight {
 export interface PairsOfNights {
   readonly total: number;
   readonly seen: number;
-  /**
-   * The nights that recorded their pairs, oldest first. Leaves out nights on which the suite had other pairs than on
-   * the last night.
-   */
+  /** The nights that recorded their pairs, oldest first, except nights with other pairs than the last night. */
   readonly nights: readonly PairsOfNight[];
-  /**
-   * Settings with which a run could cover more pairs: flags, or lines of the target file. Taken from the last night.
-   */
+  /** Settings (flags, or lines of the target file) with which the last night's run could cover more pairs. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
-/**
- * Computes how many pairs of request properties the given nights covered; `null` if none of them recorded it.
- *
- * @param nights oldest first
- */
+/** Computes the pairs of request properties that the nights (oldest first) covered; `null` if none recorded it. */
 export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
   const last = nights.findLast(({ pairs }) => pairs?.seen !== undefined)?.pairs;
   if (last?.seen === undefined) return null;

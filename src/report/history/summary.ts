@@ -10,7 +10,7 @@ import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trial
 import type { PairsOfNights } from "./pairs-of-nights.ts";
 import type { TrialId } from "../model/load-results.ts";
 
-/** A sentence about a result of the night. Sentences of the kinds `regression` and `slower` fail the command. */
+/** A sentence about a result of the night. The kinds `regression` and `slower` fail the command. */
 export interface NightLine {
   readonly kind:
     | "regression"
@@ -59,9 +59,6 @@ const baselineProposal = ({ check, instance }: FlakyCheck): string => {
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/**
- * Returns a line if the suite has changed, because a difference may then come from the suite and not from the target.
- */
 function suiteChangeLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
@@ -89,10 +86,7 @@ export function formatWorse(regressions: number, slower: readonly ReportedLatenc
   ].join(", ");
 }
 
-/**
- * Formats what became worse tonight: `2 regressions, 1 load slower`, `nothing became worse`, or why nothing was
- * compared.
- */
+/** Formats what became worse tonight, such as `2 regressions, 1 load slower`, or why nothing was compared. */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const worse = formatWorse(regressions.length, slower);
   if (worse !== "") return worse;
@@ -100,7 +94,7 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
 
-/** Returns a status for the night. `bad`: a must clause is broken, or something became worse. `unsure`: incomplete, or nothing judged. */
+/** Returns `bad` if a must clause is broken or something became worse, `unsure` if too little was judged. */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (hasNewRegression(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
@@ -108,7 +102,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
     : "good";
 }
 
-/** Formats the verdict of a night and its failures: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
+/** Formats a night's verdict and failures, such as `nonconformant: INV-10 since 2030-02-05; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
   // Sorted by age, because the line names only the oldest failure of each clause.
@@ -130,7 +124,7 @@ export function formatSince({ since, isOlder }: OpenFailure, night: Night): stri
   return `since ${first}${isOlder ? " or earlier" : ""}`;
 }
 
-/** Returns a line for each finding that is broken tonight: its name, the first night of the failure, and the actual result. */
+/** Returns a line for each broken finding: its name, the first night of the failure, and the actual result. */
 export const brokenFindingLines = (judgement: NightJudgement, night: Night): string[] =>
   judgement.broken
     .filter(({ finding }) => finding.outcome === "fail")
@@ -139,10 +133,7 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
         `${findingName(each.finding)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
 
-/**
- * Formats the number of covered pairs of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7
- * nights`.
- */
+/** Formats covered pairs of request properties, such as `423 on the last night, 612 of 2,355 in 7 nights`. */
 export function formatPairs({ nights, seen, total }: PairsOfNights): string {
   const last = nights.at(-1);
   const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;

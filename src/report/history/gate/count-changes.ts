@@ -8,28 +8,17 @@ export interface CountChange {
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
   readonly was: number;
   readonly is: number;
-  /**
-   * Whether one run proves the change. `false` if a lost response or the end of a rate-limit window could explain it.
-   */
+  /** `false` if a lost response or the end of a rate-limit window could explain the change. */
   readonly isCertain: boolean;
 }
 
 const maxEarlierRuns = 14;
-/**
- * Minimum number of earlier runs. If none of them had a failed or unanswered request, the first such request counts as
- * a change.
- */
+/** Minimum number of earlier runs before a first failed or unanswered request counts as a change. */
 const minCleanRuns = 3;
-/**
- * Minimum number of earlier runs with equally many sent requests. If all of them admitted (or refused) the same number,
- * another number counts as a change.
- */
+/** Minimum number of equally large earlier runs before another number of admitted requests is a change. */
 const minConstantRuns = 10;
 
-/**
- * Returns the request counts of load trials that changed tonight. Before, failed and unanswered requests must have been
- * 0, and admitted and refused requests constant.
- */
+/** Returns the request counts of load trials that changed tonight, although all earlier runs had the same. */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => countChangesOfRun(run, earlierRunsOf(history, run)));
 }
@@ -50,7 +39,7 @@ function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountC
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // A failed request is not admitted, so it also changes other counts. New failures are therefore reported alone.
+  // A failed request is not admitted, so it also changes other counts.
   return newFailures.length > 0
     ? newFailures
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));

@@ -19,16 +19,13 @@ import {
 
 /** The result of comparing one nightly run ("tonight") with earlier nights. */
 export interface NightJudgement {
-  /**
-   * The comparison of tonight's findings with earlier findings. `null` if tonight or all earlier nights have no
-   * findings.
-   */
+  /** Tonight's findings, compared with earlier ones; `null` if either side has no findings. */
   readonly comparison: Comparison | null;
   /** Findings and counts that became worse tonight. They fail the command. */
   readonly regressions: readonly Regression[];
-  /** Load trials that became slower. A second run confirmed this, and no earlier night reported it. They fail the command. */
+  /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load trials that became slower as part of a slow-down that an earlier night reported. They do not fail the command. */
+  /** Load trials that are part of a slow-down reported by an earlier night. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
@@ -42,16 +39,10 @@ export interface NightJudgement {
   readonly pairs: PairsOfNights | null;
 }
 
-/**
- * Maximum number of earlier nightly runs to compare with. It is large, because a day may have several runs and not
- * every run sends load.
- */
+/** Maximum number of earlier nightly runs to compare with. It is large, because not every run sends load. */
 const lookbackNights = 120;
 
-/**
- * Returns the load trials whose counts or latencies look worse tonight. They run a second time, because only a
- * confirmed change counts as a regression.
- */
+/** Returns the load trials that look worse tonight, but need a second run as proof. */
 export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
   const history = all.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
@@ -59,11 +50,7 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
   return [...new Map([...counts, ...shifts].map(({ load }) => [trialIdText(load), load])).values()];
 }
 
-/**
- * Compares a night with the history. A slow-down counts only if its load trial is run a second time that night and is
- * slow again.
- * @param all earlier nights, oldest first
- */
+/** Compares a night with all earlier nights, oldest first. A slow-down counts only if a second run confirms it. */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = all.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);
@@ -91,10 +78,7 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
 
 const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
-/**
- * Splits the slow-downs in tonight's first runs of load trials: `proven` if a second run shows the slow-down, otherwise
- * `open`.
- */
+/** Splits tonight's slow-downs: `proven` if a second run of the load trial shows the slow-down, else `open`. */
 function findSlowDowns(
   history: readonly Night[],
   tonight: Night,
@@ -113,10 +97,6 @@ const countRegression = (change: CountChange): Regression => ({
   finding: null,
 });
 
-/**
- * Whether a latency changed before a recent night reported a slow-down, so that both may have one cause. A cause can
- * show in several trials, on different nights.
- */
 const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history
     .slice(-latencyGate.sameChangeNights)
@@ -126,7 +106,7 @@ const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly N
         reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
     );
 
-/** Returns the last reported slow-down of each metric, unless a later night reported the load trial as faster. */
+/** Returns the last reported slow-down of each metric, unless a later night reported the trial as faster. */
 function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
@@ -138,7 +118,7 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   return [...last.values()];
 }
 
-/** Returns the part of a judgement that the history keeps, so that later nights do not report the same changes again. */
+/** Returns what the history keeps of a judgement, so that later nights do not report the same changes. */
 export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): ReportedChanges => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,

@@ -33,10 +33,7 @@ interface MetricSeries {
   readonly points: readonly LatencyPoint[];
 }
 
-/**
- * Finds latencies of load trials that lastingly became slower, or lastingly faster (`direction`). Each change exceeds
- * the thresholds of {@link latencyGate}. It also passes a rank test, corrected for the number of tests.
- */
+/** Finds lasting changes of latency in `direction`, by the thresholds of {@link latencyGate} and a rank test. */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = metricSeriesOf(nights);
   const candidates = series.flatMap((figure) => clearestShift(figure, direction) ?? []);
@@ -63,10 +60,7 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   });
 }
 
-/**
- * Returns for each load trial the time from which on its latencies are comparable: when its last reported change began,
- * in epoch milliseconds.
- */
+/** Returns when the last reported change of each load trial began. Only later latencies are comparable. */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
@@ -74,9 +68,6 @@ function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> 
   return starts;
 }
 
-/**
- * Compares the latest 5, 8 and 13 nights with the nights before. Returns the clearest change; `null` if there is none.
- */
 function clearestShift(
   { load, figure, points }: MetricSeries,
   direction: ReportedLatencyShift["direction"],
@@ -136,33 +127,24 @@ export const reportedShiftOf = (
   isKnown,
 });
 
-/** Thresholds for a lasting change of a latency. They were tuned on simulated histories (see docs/nightly.md). */
+/** Thresholds for a lasting change of a latency, tuned on simulated histories (see docs/nightly.md). */
 export const latencyGate = {
-  /** Numbers of recent nights that are tested together. A large change shows in few nights; a small change needs many. */
+  /** Numbers of recent nights that are tested together. A large change shows in few nights, a small one in many. */
   windows: [5, 8, 13],
   /** Maximum number of earlier nights to compare the recent nights with. `minBaseline`: the minimum. */
   maxBaseline: 42,
   minBaseline: 10,
   minShare: 0.1,
-  /**
-   * Share of the recent nights to test again: those that changed least. Their median must still change by half of
-   * `minShare`.
-   */
+  /** Share of the recent nights that changed least. Their median must still change by half of `minShare`. */
   usualShare: 0.6,
   /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
   minMs: 1,
-  /**
-   * Minimum change, as a multiple of its standard error. The standard error comes from the scatter of the earlier
-   * nights.
-   */
+  /** Minimum change, as a multiple of its standard error from the scatter of the earlier nights. */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
   /** Maximum probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
-  /**
-   * For this many nights after a reported slow-down, other trials can count as part of it. Their latency must have
-   * changed before the report.
-   */
+  /** Number of nights after a reported slow-down in which other trials can count as part of that slow-down. */
   sameChangeNights: 14,
 } as const;

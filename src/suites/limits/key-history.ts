@@ -98,10 +98,7 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/**
- * Judges a key's history against every limiter that the document allows. With a test clock, a breach must show whether
- * that clock stood still or ran between two advances.
- */
+/** Judges a key's history against every legal limiter, as if a test clock ran and as if it stood still. */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(
@@ -248,11 +245,7 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: RunK
   return recent.filter((each) => decisionSpan(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
 }
 
-/**
- * Judges HDR-19: after a response with `Remaining: 0`, no request of that window is admitted.
- *
- * @param isOver whether the target admitted more requests than it publishes, which breaks other clauses
- */
+/** Judges HDR-19: after a response with `Remaining: 0`, no request of that window is admitted. */
 export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");
   const { samples, limits, hasClock } = use;

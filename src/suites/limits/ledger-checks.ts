@@ -34,7 +34,7 @@ const maxSuspects = 20;
 const minControls = 3;
 /** Maximum time, in ms, between a measured cost and the controls that it is compared with. */
 const maxControlDistanceMs = 15_000;
-/** Minimum duration of a control, as a share of the suspected measurement. A rolling window may give back requests. */
+/** Minimum duration of a control, as a share of the suspected measurement. */
 const minControlSpan = 0.7;
 /** Probability below which requests that the limiter gave back do not explain wrong costs. */
 const maxChance = 0.001;
@@ -135,10 +135,7 @@ function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): b
   return chances.reduce((product, each) => product * Math.min(1, each), 1) > maxChance;
 }
 
-/**
- * Whether enough other requests (controls) near a suspected cost have their usual cost. Nothing temporary, such as
- * another client of the key, then explains the suspected cost.
- */
+/** Whether nothing temporary explains a suspected cost, because nearby requests have their usual cost. */
 function isUndisturbed(
   suspect: MeasuredCost,
   { measured }: Ledger,
@@ -160,7 +157,7 @@ function isUndisturbed(
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
 
-/** Whether a kind of request with this usual cost can be a control. Only a cost of 1 shows requests given back. */
+/** Whether a kind of request with this usual cost can be compared with a suspected cost. */
 const isControl = (usualCost: number | undefined, isTooLow: boolean): boolean =>
   usualCost !== undefined && (!isTooLow || usualCost === 1);
 
@@ -177,7 +174,6 @@ const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): Rea
   );
 });
 
-/** Whether a control lies in the window of the suspected cost, and took about as long. */
 const sharesWindow = (control: MeasuredCost, suspect: MeasuredCost): boolean =>
   isSameWindow(control.from, suspect.from) &&
   control.from.sentClockMs === suspect.from.sentClockMs &&

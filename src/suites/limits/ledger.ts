@@ -130,7 +130,7 @@ export const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
   };
 });
 
-/** Splits the requests of a key into series that neither overlap nor include a request without a response. */
+/** Splits the requests of a key into series without overlaps and without missing responses. */
 function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples))
@@ -139,10 +139,7 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   return found.filter(({ length }) => length > 1);
 }
 
-/**
- * Measures costs by comparing `Remaining` of two consecutive requests of one kind, or of two requests of known cost
- * around the measured ones. A response may report `Remaining` before its own request is counted.
- */
+/** Measures costs by comparing `Remaining` of two consecutive requests, or of two around the measured ones. */
 function measureCosts(
   series: readonly (readonly LedgerEntry[])[],
   account: KeySamples,
@@ -216,10 +213,7 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
   );
 }
 
-/**
- * Creates a function that says whether the `Remaining` of two kinds of requests can be compared. Both must report the
- * value before their own request is counted, or both after.
- */
+/** Creates a function that says whether the `Remaining` of two kinds of requests can be compared. */
 function comparableKinds(
   pairs: readonly Pair[],
   usual: ReadonlyMap<string, number>,

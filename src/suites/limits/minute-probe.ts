@@ -124,7 +124,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, requests of earlier probes may explain the refusal.
+  // Whether the target refused too early. Without a test clock, earlier requests may explain the refusal.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
@@ -176,10 +176,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   return { first, beganMs, lastedMs: time.targetMs() - beganMs, alreadySent, siblingControl };
 }
 
-/**
- * Returns the last refusal, or a new one if later requests may have changed its `retry_after`. `undefined` if the
- * target no longer refuses.
- */
+/** Returns the last refusal, or a new one if later requests may have changed its `retry_after`. */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
   sender: KeySender,
@@ -283,7 +280,7 @@ async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Waits until no limiter counts the first request any more, not even one that adds a share of the previous window.
+    // Waits until no limiter counts the first request any more, even one that adds a share of the previous window.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

@@ -17,7 +17,7 @@ export interface ConsecutivePair {
 
 /** Pairs of consecutive requests of other probes. They show what requests of a key with a small limit cost. */
 export interface PassiveCounting {
-  /** Pairs of consecutive requests with the main key. `null` if that key has a large limit and a probe of its own. */
+  /** Pairs of consecutive requests with the main key. `null` if that key has a large limit. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -47,7 +47,7 @@ export const passivelyCounted = probe(
 interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /** Times of requests that may also have lowered the key's `Remaining`, in milliseconds since the run began. */
+  /** Times of other requests that may have lowered the key's `Remaining`, in ms since the run began. */
   readonly keylessMs: readonly number[];
 }
 

@@ -29,7 +29,7 @@ export interface QuotaExhausted {
   readonly turns: readonly QuotaCall[];
   /** Streams after the refused invoke. `null` if none was sent; absent in older evidence. */
   readonly streamed?: StreamsBeyondQuota | null;
-  /** A batch with the month's tokens used up. `null` if no batch path is known; `undefined` if it could not be sent. */
+  /** A batch with the month's tokens used up. `null` without a batch path, `undefined` if not sent. */
   readonly batched?: BatchBeyondQuota | null | undefined;
   /** The start of an operation, sent after the batch. `null` and `undefined` as above. */
   readonly started?: BatchBeyondQuota | null | undefined;
@@ -79,7 +79,7 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Streams before the last `GET /usage`, which may have to wait until the next month.
+    // The streams come before the last `GET /usage`, which may have to wait until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
@@ -94,7 +94,6 @@ export const quotaExhausted = probe(
   },
 );
 
-/** Requests streams with a key whose invoke was refused for its tokens. `null` if none could be sent. */
 async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
   evidence: QuotaExhausted,
@@ -136,7 +135,7 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Whether a successful stream has an event of this name. Some servers refuse a stream by 200 and an `error` event. */
+/** Whether a successful stream has an event of this name. Some servers refuse a stream with 200 and `error`. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 

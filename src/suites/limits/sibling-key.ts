@@ -28,10 +28,7 @@ export type SiblingKeyResult =
       readonly use: RunKeyHistory;
     };
 
-/**
- * Invokes with the sibling key once. `null` with a test clock or a fresh key: if the target counts both keys together,
- * the invoke would use up a request of the first key.
- */
+/** Invokes with the sibling key once, as a control. `null` with a test clock or a fresh key. */
 export async function sendSiblingControl({
   client,
   given,
@@ -63,7 +60,7 @@ export async function invokeSibling(
   return { before, after: await invoke() };
 }
 
-/** Invokes with the sibling key again. If the target now admits the key, used-up tokens did not cause the refusal. */
+/** Invokes with the sibling key again. A success shows that used-up tokens did not cause the refusal. */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   used: SiblingInvokes,
@@ -72,7 +69,7 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // Lets earlier requests expire. If the target counts both keys together, the first key may have the only free one.
+  // Lets earlier requests expire. If the target counts both keys together, they may have left no free request.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

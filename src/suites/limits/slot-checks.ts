@@ -17,7 +17,7 @@ export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolea
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** Returns the time of a stream's first event, or infinity. A server may send the headers while waiting for a slot. */
+/** Returns the time of a stream's first event, or infinity. The headers may come before a slot is free. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 

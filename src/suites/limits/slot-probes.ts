@@ -35,7 +35,7 @@ export interface SlotsHeld {
   /** The slow invokes that hold the slots, one for each slot of the key. */
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
-  /** Invokes with another key, sent while the slow invokes ran and after their end. `null` if the tier has one key. */
+  /** Invokes with another key, sent while the slow invokes ran and afterwards. `null` if the tier has one key. */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
   /** Health response of another agent, requested while the slow invokes ran. */
   readonly health: Exchange;
@@ -93,7 +93,6 @@ export const slotsHeld = tierProbe(
   },
 );
 
-/** Holds all slots of a key with slow invokes, and sends other requests meanwhile. */
 async function holdWithSlowInvokes(
   context: SlotContext,
   elsewhere: (() => PendingExchange)[],

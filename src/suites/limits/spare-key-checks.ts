@@ -57,10 +57,7 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
   return fall === null ? null : fall.fell === 1;
 };
 
-/**
- * Returns the ids of GET requests that the limiter certainly counted: `Remaining` fell by one before and after. One
- * fall proves nothing, because a response may report `Remaining` before its own request is counted.
- */
+/** Returns the ids of GET requests that certainly counted: `Remaining` fell by one before and after each. */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   const reads = counting.flatMap(({ sample, isAfterAll, isBeforeNext }, index) => {
@@ -116,13 +113,13 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** Minimum `Remaining` before the refusal. A smaller value may be off by one, because some servers update it late. */
+/** Minimum `Remaining` before the refusal. A smaller value may be off by one on servers that update late. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether the target seems to count several keys together, because requests with other keys explain the refusal. */
+/** Whether requests with other keys explain the refusal, because the target counts several keys together. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {

@@ -123,7 +123,7 @@ export const spareSlotsLeft = probe(
 
 type Waiting = Pick<RunClock, "sleep" | "now">;
 
-/** Opens slow streams on all slots except one. Retries refused ones, because closed streams may still hold slots. */
+/** Opens slow streams on all slots except one. Retries refused ones, because closed streams may hold slots. */
 async function holdAllButOne(client: Client, agent: string, concurrent: number, time: Waiting) {
   const held: { readonly stream: PendingExchange; readonly isOpen: boolean }[] = [];
   for (const pauseMs of lastSlotPausesMs) {

@@ -58,7 +58,7 @@ export interface SpareMinute {
   readonly between?: PartnerUse | null;
 }
 
-/** Invokes with another key of the tier between two requests of the spare key, then uses up the spare key's minute. */
+/** Invokes with another key of the tier between two requests of the spare key, then uses up the spare key. */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -103,10 +103,7 @@ async function usePartnerBetween(
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
-/**
- * Uses up the spare key's limit per minute. After an unexpected number of admitted requests, sends a second burst: the
- * first may have crossed the boundary of two fixed windows.
- */
+/** Uses up the spare key's minute, and again at another offset if too many or too few are admitted. */
 async function exhaustSpareKey(
   sender: KeySender,
   context: Pick<ProbeContext, "recorder">,

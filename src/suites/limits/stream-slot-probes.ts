@@ -58,7 +58,7 @@ export interface StreamsHeld {
   readonly streams: readonly Exchange[];
   /** Invokes while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
-  /** Extra streams, opened one by one while the first streams ran, if the target admitted the first extra invoke. */
+  /** Extra streams, opened one by one while the first streams ran. Empty if the first extra invoke was refused. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }

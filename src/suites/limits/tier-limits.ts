@@ -12,22 +12,17 @@ const maxRepeatedAllowance = 200;
 /** Largest limits that a probe may use up with invokes only. Larger ones would run too many agents. */
 const maxInvoked = { minute: 50, hour: 100 } as const;
 
-/** Whether to use up a limit twice, to measure its window. Not with invokes alone, which would run too many agents. */
+/** Whether to use up a limit twice, to measure its window. With invokes alone, too many agents would run. */
 export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
   countedRead !== null && limit <= maxRepeatedAllowance;
 
-/**
- * Skips the probe if using up the limit would run too many agents.
- *
- * @throws {SkipError} to skip the probe
- */
+/** Skips the probe (`SkipError`) if using up the limit would run too many agents. */
 export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
   const limit = name === "hour" ? limits.perHour : limits.perMinute;
   if (countedRead === null && limit > maxInvoked[name])
     throw new SkipError(`no GET request is known to count (HDR-12), so the ${name} takes ${limit} agent executions`);
 }
 
-/** Maximum number of requests and agent executions that a probe needs to use up a limit. */
 interface LimitCost {
   readonly requests: number;
   readonly executions: number;
@@ -75,7 +70,7 @@ interface LimitResult {
   readonly isOver: boolean;
   /** Whether the target refused a request before the tier's limit was reached. */
   readonly isShort: boolean;
-  /** Whether the target admitted more requests in one burst than the limit per minute, which is legal. */
+  /** Whether the target admitted more requests in one burst than the limit per minute. A burst may be legal. */
   readonly admitsBurst: boolean;
 }
 
@@ -93,11 +88,10 @@ export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   /** Whether a property, such as `isOver`, is true in the result of some smaller tier so far. */
   readonly some: (result: keyof LimitResult) => boolean;
-  /** Waits until each smaller tier has a result, and advances the test clock meanwhile. */
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
-/** Registers the tier under test. Once a smaller tier has proved a breach, larger tiers send far fewer requests. */
+/** Registers the tier under test. Once a smaller tier has proved a breach, larger tiers stop soon after their limit. */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
   progressOfRun.set(recorder, progress);

@@ -33,11 +33,7 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
 /** Statuses of a missing endpoint. Some servers check the key or the limit before the path. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
-/**
- * Skips a probe if the run's earlier requests show no sign of an endpoint.
- *
- * @throws {SkipError} if some request got 404 or 405, and all others got one of `missingStatuses`
- */
+/** Skips the probe (`SkipError`) if the run's earlier requests show that the target lacks an endpoint. */
 export function requireEndpoint(
   endpoint: "invoke" | "stream",
   { client, recorder }: Pick<ProbeContext, "client" | "recorder">,
@@ -105,10 +101,7 @@ export async function retryWhenDue(
   return timedRetry(exchange, refusal, seconds);
 }
 
-/**
- * Returns `waitMs`, or a longer wait that does not end just before a reset of the limit per minute. Headers are rounded
- * to seconds, so `Remaining` proves nothing right before a reset.
- */
+/** Returns `waitMs`, or longer if the wait would end just before a reset, where `Remaining` proves nothing. */
 export function pastNearReset(
   waitMs: number,
   refusal: Exchange | undefined,

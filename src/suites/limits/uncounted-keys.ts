@@ -41,10 +41,7 @@ function cannotBeGivenBack(row: readonly Sample[], { samples, limits, unjudged =
   return row.length - 1 > refilled + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
 }
 
-/**
- * Judges that the target counts the requests of every key (HDR-12). A key is not counted if `Remaining` always stays at
- * the limit, although it falls for another key of that limit.
- */
+/** Judges that the target counts the requests of every key (HDR-12): `Remaining` does not stay at the limit. */
 export function judgeEveryKeyCounted(all: AllSamples): Finding<never> {
   const rows = all.keys.map((key) => ({ key, rows: countedRows(key, all) }));
   const limitsThatFall = new Set(rows.flatMap((each) => each.rows.flatMap(([first]) => countedLimit(first))));

@@ -103,7 +103,6 @@ function intervalsOf(
 const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
-/** Returns how far `requests.used` grew. `null` if the number is absent, or if a new period began. */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));
   if (from === null || to === null || from === undefined || to === undefined) return null;

@@ -106,7 +106,7 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether a request may omit `page` and `limit`. A success must still have status 200.
+    // The document does not say whether a request may omit `page` and `limit`, but a success has status 200.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

@@ -45,7 +45,6 @@ import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { unusualInvoke } from "../stream/unusual-probes.ts";
 
-/** Whether a response is an operation handle, by its fields or its status 202. */
 function isHandle(exchange: Exchange): boolean {
   const { operationId, status, checkUrl } = handleOf(exchange);
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
@@ -149,7 +148,6 @@ function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
   );
 }
 
-/** Judges that usage of the month's tokens grows by the tokens of the batch's deliveries. */
 function judgeTokens(batch: LongBatch | null): Finding<never> {
   if (batch === null) return fewRequests;
   const { before, after, completed, submitted } = batch;

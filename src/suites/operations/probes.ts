@@ -60,7 +60,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Another operation whose response checks can judge. Both end during `pollToEnd`, before other probes count tokens.
+    // Another operation whose response checks can judge. Both end during `pollToEnd`, before later probes.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];

@@ -41,7 +41,6 @@ export function createEvent(
 
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
-/** Returns the `data` of an execution event: the fields that all types share, and those of the type. */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
   if (type === "agent.completed") return { ...common, result: { answer: text }, execution_time: 1.5, tokens_used: 17 };

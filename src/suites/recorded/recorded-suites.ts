@@ -56,7 +56,6 @@ const windows = {
   hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
 } as const satisfies Partial<Record<LimitName, unknown>>;
 
-/** Judges that the target admitted no more requests of a key in a window than the key's tier publishes. */
 function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
   if (keys.length === 0) return unproven("the tier of no key is known", need("tier"));
   for (const { key, history } of keys) {
@@ -177,7 +176,7 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
   ];
 }
 
-/** Whether a probe only reads exchanges. A review probe with `needs` also reads deliveries, which recordings lack. */
+/** Whether a probe only reads exchanges. A review probe with `needs` also reads deliveries. */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (original: Check, reason: string): Check => ({

@@ -31,7 +31,6 @@ const streamsOf = (all: AllExchanges): Call[] =>
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Checks that apply the same rule to invokes and to streams. */
 const sharedRules = [
   relation(
     "INV-15",

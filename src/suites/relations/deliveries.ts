@@ -47,7 +47,6 @@ const checkReports = (
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
-/** Compares a value in a delivery and in the response. `undefined` unless both have the expected type. */
 function compare<T>(
   name: string,
   delivered: unknown,
@@ -204,9 +203,9 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/** Bounds of the delivered duration divided by that in `done`. Between them, the delivered one is in milliseconds. */
+/** Bounds of the delivered duration divided by `done`'s. Between them, the delivered one is in milliseconds. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** Maximum difference of that quotient from 1000, if the stream may really have taken as long as delivered. */
+/** Maximum difference of delivered duration divided by `done`'s from 1000, if the stream may be that long. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 

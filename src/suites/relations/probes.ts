@@ -40,7 +40,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Invokes a slow agent that has a webhook. Runs late, because the webhook also gets events of other probes. */
+/** Invokes a slow agent that has a webhook. Runs late, to keep events of other probes from the new webhook. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -89,7 +89,7 @@ export const timedOutInStream = probe(
 );
 
 export interface InterleavedSession {
-  /** Words from earlier queries of the session. Even an agent without memory may repeat the latest query. */
+  /** Words from earlier queries of the session. Leaves out the latest, which an agent may repeat without memory. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
   readonly response: Exchange;

@@ -41,7 +41,7 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
-/** Leaves out exchanges of probes newer than a requirement set. Returns the same object if all stay, for caches. */
+/** Leaves out exchanges of probes newer than a requirement set. For caches, returns the same object if all stay. */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
@@ -78,7 +78,6 @@ export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
 
 type Paths = Pick<AllExchanges, "batchPath">;
 
-/** Returns the endpoints whose path matches a URL. Cached, because a large run has few different URLs. */
 const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
@@ -131,7 +130,7 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
-/** Whether a request has a key that is valid everywhere. False for signed requests, whose signature may be wrong. */
+/** Whether a request has a key that is valid everywhere. False if signed, because the signature may be wrong. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 

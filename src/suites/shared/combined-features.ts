@@ -9,7 +9,7 @@ export interface Feature {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** The response to one request with all features, and to each feature alone if the target rejects them together. */
+/** The response to one request with all features, and to each feature alone if all together are rejected. */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;

@@ -13,7 +13,6 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";
 
-/** A request for a cell of the coverage matrix that other probes may have left uncovered. */
 interface CoverageRequest {
   readonly cell: Cell;
   readonly method: "GET" | "POST" | "PUT";
@@ -146,7 +145,6 @@ function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
     .slice(0, hasFewRequests(target) ? maxAgentsWithFewRequests : maxAgents);
 }
 
-/** Returns the path of the list's last page. `null` if another probe reads this page. */
 function lastPage(listing: Exchange): string | null {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
   if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return null;

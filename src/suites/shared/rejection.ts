@@ -14,7 +14,7 @@ export interface ExpectedRejection {
   readonly isControlAccepted: boolean;
 }
 
-/** Judges the status and code of a rejection. `unproven` if the request may be rejected without its mistake, too. */
+/** Judges the status and code of a rejection. `unproven` if the mistake may not be its cause. */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,

@@ -60,7 +60,7 @@ export function describeNonJson(exchange: Exchange): string | null {
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
-/** Returns the object with an endpoint's fields, found by the names of some (`known`), in the body or the envelope. */
+/** Returns the object with an endpoint's fields, found by some `known` names, in the body or the envelope. */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 

@@ -1,4 +1,3 @@
-/** Words of many scripts, with combining marks, emoji and right-to-left text. */
 const wordsOfScripts = [
   "Grüße",
   "naïve",

@@ -100,7 +100,6 @@ function closeStream(stream: PendingExchange): Promise<Exchange> {
 
 const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(closeStream));
 
-/** An attempt to open a stream. `isOver` is true if the response has already ended. */
 interface StreamAttempt {
   readonly stream: PendingExchange;
   readonly isOver: boolean;

@@ -39,7 +39,7 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/** Returns the events of one name whose data is a JSON object, or only those before the first `done` or `error`. */
+/** Returns the events of one name whose data is a JSON object, or only those before `done` or `error`. */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,

@@ -64,7 +64,7 @@ export const resumedLate = probeIfManyRequests(
   },
 );
 
-/** Creates a judge of a request with line feeds: accepted if the same request without them is. */
+/** Creates a judge: a query with line feeds is accepted if the same request without them is. */
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;

@@ -18,7 +18,7 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream, with the offset of the target's clock, in milliseconds, at each event and at the end. */
+/** A stream, with the advance of the target's clock at each event and at the end, in milliseconds. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
@@ -143,10 +143,7 @@ export const streamedFromTwo = probe(
 
 /** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /**
-   * Response to the request with parameter and temperature. Differs from `exchange` only if the target rejected both
-   * together.
-   */
+  /** Response to parameter and temperature. Differs from `exchange` only if the target rejected both together. */
   readonly tempered: Exchange;
 }
 

@@ -38,7 +38,6 @@ const nothingToJudge = ({ plain }: Streams): Unproven =>
 const wellNamedStreams = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** The events whose fields these clauses describe. Clauses about `index` have other checks. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",
@@ -79,7 +78,6 @@ function indexReading(exchange: Exchange): IndexReading | null {
   return first === 0 ? "from-0" : first === 1 ? "from-1" : "otherwise";
 }
 
-/** Describes the first chunk whose `index` does not follow the previous one. `null` if there is none. */
 function indexMismatch(values: readonly unknown[], isFromStart: boolean): string | null {
   const missing = values.indexOf(undefined);
   if (missing !== -1)
@@ -90,7 +88,6 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/** Creates a judge that applies a rule to every stream. */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;
@@ -155,7 +152,7 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // Data that is not JSON (SSE-3) hides its `index`, and may look like a gap.
+      // An event whose data is not JSON (SSE-3) has no known `index`, which would look like a gap.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));

@@ -13,7 +13,7 @@ import { maxSlowMs, type TimedStream } from "./probes.ts";
 
 const since = "1.2";
 
-/** Names with a meaning in databases, in JavaScript, in paths of fields, or as arguments of the agent's function. */
+/** Names with a meaning in databases, in JavaScript, in paths, or as arguments of the agent's function. */
 const unusualKeys = {
   $where: "1",
   "a.b": 1e300,
@@ -26,9 +26,7 @@ const unusualKeys = {
 };
 const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": null, имя: "🙂 你好" };
 
-/**
- * JSON with line ends of many systems and signs of templates and SQL. The digits make a chunk that looks like a number.
- */
+/** JSON with line ends of many systems and signs of templates and SQL. Its digits look like a number. */
 const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
 
 /** Enough words to use more than a thousand tokens: a server may format such a count with separators. */
@@ -149,7 +147,7 @@ function callsOfRoles(target: Target): readonly RoleCall[] {
 
 const countOfRoles = (target: Target): number => (hasFewRequests(target) ? 0 : callsOfRoles(target).length);
 
-/** Calls agents with a session and every parameter. The checks of all responses judge the calls. */
+/** Calls agents of other roles with a session and every parameter, for the checks of all responses. */
 export const rolesWithEveryField = probe(
   "agents of other roles are called with every documented field",
   { needs: ["agents.answering"], requests: countOfRoles, executions: countOfRoles, stage: "agent time", since },

@@ -159,7 +159,6 @@ export const usage = suite("Read usage", [
   }),
 ]);
 
-/** Judges that the month's tokens grow by as many as the responses between two reads reported. */
 function judgeTokens(evidence: UsageReads): Finding<never> {
   const growth = tokenGrowth(evidence);
   if (growth === null) return unproven("`tokens` was not read twice");

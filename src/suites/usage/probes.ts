@@ -34,7 +34,7 @@ export interface UsageReads {
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** Returns how far the month's tokens grew between two reads, and the bounds from the responses. `null` if unknown. */
+/** Returns how far the month's tokens grew between two reads, and the bounds of that growth. `null` if unknown. */
 export function tokenGrowth({
   usage,
   later,
@@ -106,7 +106,6 @@ export const everyUsageRead = probe(
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
-        // Without a test clock, does not wait for the key's rate limits.
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
     return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };
   },
@@ -162,7 +161,7 @@ export interface StreamAccounted extends UsageReads {
   readonly streamed: Exchange;
 }
 
-/** Wait before the stream, by the target's clock, so that `last_request` in health shows the stream. */
+/** Wait before the stream, by the target's clock, to tell it from earlier requests in `last_request`. */
 const waitBeforeStreamMs = 5000;
 /** Additional real wait, if the agent may not follow the test clock and reports whole seconds. */
 const extraRealWaitMs = 1100;

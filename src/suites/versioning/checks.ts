@@ -31,10 +31,7 @@ const byAgent = (all: readonly Version[]): ReadonlyMap<string, readonly Version[
 const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readonly Version[]>[]): boolean =>
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
-/**
- * Returns a health response whose version contradicts an invoke. Health before and after must both differ if a
- * deployment may have changed the version.
- */
+/** Returns a health response whose version contradicts an invoke's. `null` if a deployment may explain it. */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
   const after = own.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);

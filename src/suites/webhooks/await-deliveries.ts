@@ -35,9 +35,7 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
     return isMet();
   }, time);
 
-/**
- * Waits until `check` is met, or until every sender must have polled its queue, by the target's clock and in real time.
- */
+/** Waits until `check` is true, or until a sender must have polled its queue by either clock. */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
   // Some targets delay the response to an advance until their deliveries are done.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;

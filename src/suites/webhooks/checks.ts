@@ -63,7 +63,6 @@ interface WebhookMetrics {
   readonly exchange: Exchange;
 }
 
-/** Returns the responses with webhook metrics, by their field `total_deliveries`. */
 const metricsIn = (exchanges: readonly Exchange[]): WebhookMetrics[] =>
   exchanges.flatMap((exchange) => {
     const metrics = isSuccess(exchange) ? objectWith("total_deliveries", bodyJson(exchange)) : null;

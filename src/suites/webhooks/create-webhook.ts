@@ -121,7 +121,7 @@ export function webhookIdOf(exchange: Exchange): string | null {
 
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
-/** Returns the listed agents that the run does not invoke, because their webhooks must get no events. */
+/** Returns the listed agents that the run does not invoke: their webhooks get no events. */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
@@ -140,7 +140,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/** Returns the agents of the target file that no later probe invokes, such as probes of deployments. */
+/** Returns the agents of the target file that no later probe invokes, such as a probe of deployment events. */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

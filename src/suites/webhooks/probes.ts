@@ -164,7 +164,7 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // Thousands of later invokes of the answering agent would cause too many deliveries of all events.
+  // The run may invoke the answering agent thousands of times, so that its webhook selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other });
 }
@@ -223,7 +223,7 @@ export const malformedWebhooks = probe(
   },
 );
 
-/** Requests a webhook without `url` and `events`. An error that names both may have another form. */
+/** Requests a webhook without `url` and `events`. An error that names both may differ from the documented form. */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

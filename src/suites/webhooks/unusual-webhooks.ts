@@ -78,9 +78,7 @@ interface OpenedWebhooksOfOneUrl {
   readonly address: Hook;
 }
 
-/**
- * Creates two webhooks with one URL. Its unusual prefix keeps checks from taking the second's deliveries for retries.
- */
+/** Creates two webhooks with one URL, which lacks the prefix that checks of retries look for. */
 export async function openWebhooksOfOneUrl(
   client: Client,
   receiver: Receiver,

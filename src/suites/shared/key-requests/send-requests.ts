@@ -29,7 +29,7 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Returns a key with another last character. A base64 decoder may ignore its lower bits, so the highest changes. */
+/** Returns a key with another last character. The highest bit changes, because decoders may ignore lower ones. */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -65,7 +65,7 @@ type AlteredKeyKind = Extract<
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/** Functions that turn a valid key into an `Authorization` header to reject. `null` if the key cannot be altered. */
+/** Functions that turn a valid key into an `Authorization` header to reject. `null` if that is impossible. */
 export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

@@ -8,10 +8,7 @@ export interface AddressSet {
 const ipv4Mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const ipv6Zone = /%.*$/s;
 
-/**
- * Normalizes an IP address for comparisons: removes an IPv6 zone such as `%eth0`, and turns an IPv4-mapped IPv6 address
- * into IPv4.
- */
+/** Normalizes an IP address: removes its zone, and turns an IPv4-mapped IPv6 address into IPv4. */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(ipv6Zone, "");
   return ipv4Mapped.exec(bare)?.[1] ?? bare.toLowerCase();
@@ -45,7 +42,7 @@ function addRange(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // A range of IPv4-mapped IPv6 addresses is stored as a range of IPv4 addresses, whose prefix is 96 bits shorter.
+  // The prefix of an IPv4-mapped IPv6 range is 96 bits longer than that of the IPv4 range.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 
@@ -63,9 +60,8 @@ export interface ForwardedAddresses {
 }
 
 /**
- * Returns the client's address. Each proxy appends the address from which it got the request. So the list is read from
- * its end, up to the first address that is not a trusted proxy. Earlier entries could be forged. Source: RFC 7239,
- * sections 4 and 5.2 (`Forwarded`), and the older `X-Forwarded-For`.
+ * Returns the client's address: going back from the peer, the first that is not a trusted proxy. Any address before
+ * that one could be forged. Source: RFC 7239, sections 4 and 5.2.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
@@ -79,7 +75,7 @@ export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddres
   return address;
 }
 
-/** Returns the `for` value of each hop; `null` if the value is not an address (`unknown`, `_hidden`, or missing). */
+/** Returns the `for` value of each hop in a `Forwarded` header; `null` if the value is no IP address. */
 function forwardedHops(forwarded: string): readonly (string | null)[] {
   return splitOutsideQuotes(forwarded, ",").map((element) => {
     const pair = splitOutsideQuotes(element, ";").find((part) => /^\s*for\s*=/i.test(part));
@@ -92,9 +88,7 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
   return text.match(pattern) ?? [];
 }
 
-/**
- * Reads an IP address from a text that may have quotes and a port, such as `192.0.2.1:4711` or `"[2001:db8::1]:4711"`.
- */
+/** Reads an IP address from a text that may have quotes and a port, such as `"[2001:db8::1]:4711"`. */
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;

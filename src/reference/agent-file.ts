@@ -4,20 +4,14 @@ import { deploymentDefaults } from "./agents.ts";
 import { isReservedHeader } from "./behaviour/deliveries.ts";
 import { eventSelectors } from "./behaviour/webhooks.ts";
 
-/**
- * Creates the schema of a text for which `holds` returns true. In this file, error messages such as "a string" complete
- * the sentence "FIELD is VALUE; it must be …".
- */
+/** The schema of a text for which `holds` is true. `allowed` completes the error "it must be …". */
 const checkedText = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
 const anyText = z.string("a string");
 const filledText = checkedText("a string that is not empty", (value) => value !== "");
 
 const zonelessTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/**
- * Whether a text is a valid time without a zone. `Date.parse` turns 30 February into a day of March, so the parsed date
- * is compared with the text.
- */
+/** Whether a text is a valid time without a zone. `Date.parse` alone would accept 30 February. */
 function isZonelessTime(value: string): boolean {
   const ms = zonelessTime.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
@@ -29,10 +23,7 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/**
- * Marks an error message that completes the sentence "FIELD …", such as "would not be sent". Other messages complete
- * "FIELD is VALUE; it must be …".
- */
+/** Marks an error message that directly follows the field's name, such as "would not be sent". */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = checkedText("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
@@ -67,9 +58,6 @@ const entrypoints = z
     }
   });
 
-/**
- * The schema of an agent configuration file, with the document's defaults. Source: Resources, "Agent configuration".
- */
 const agentFileSchema = z
   .object(
     {

@@ -17,9 +17,7 @@ export interface Conversation {
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;
-  /**
-   * The name by which clients call the entrypoint. Names of streaming entrypoints, and only those, end in `_stream`.
-   */
+  /** Name by which clients call the entrypoint. Ends in `_stream` exactly if the entrypoint streams. */
   readonly tag: string;
 }
 

@@ -30,7 +30,7 @@ export const errorCauses = [
 ] as const;
 export type ErrorCause = (typeof errorCauses)[number];
 
-/** The details in an error body: none, the invalid field, or the exceeded limit. Source: Errors, "Error bodies". */
+/** The details in an error body, such as the invalid field. Source: Errors, "Error bodies". */
 export type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }

@@ -64,11 +64,7 @@ const byName: ReadonlyMap<string, Patch> = new Map(
 /** Finds the fault or variant with this name. */
 export const findPatch = (kind: Patch["kind"], name: string): Patch | undefined => byName.get(`${kind} ${name}`);
 
-/**
- * Finds faults and variants by their names.
- *
- * @throws {UsageError} if a name is unknown. The message suggests similar names.
- */
+/** Finds faults and variants by their names; throws a `UsageError` for an unknown name. */
 export function patchesByName(faults: readonly string[], variants: readonly string[]): Patch[] {
   return [...faults.map((name) => findOrThrow(name, "fault")), ...variants.map((name) => findOrThrow(name, "variant"))];
 }

@@ -13,17 +13,11 @@ export interface Clock {
 
 /** A clock that moves only when it is advanced. */
 export interface VirtualClock extends Clock {
-  /**
-   * Moves the clock forward by `ms`, and stops at the time of each timer. There it waits for `settled`, so that the
-   * work of the timer can finish. Resolves after all due timers have run.
-   */
+  /** Moves the clock forward by `ms` and runs all due timers, waiting for `settled` at the time of each. */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/**
- * The time at which a virtual clock starts. It is not the beginning of a minute or an hour, because a real start rarely
- * is.
- */
+/** Time at which a virtual clock starts: like most real starts, not at the beginning of a minute. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
 /** Returns the machine's clock as a `Clock`. Its timers do not keep the process alive. */
@@ -57,8 +51,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // The latest time at which the library fake-timers runs the timer. The library counts whole milliseconds, and at
-      // least 1 ms for a timer that another timer sets.
+      // fake-timers counts whole milliseconds, and at least 1 ms for a timer that another timer sets.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },
@@ -79,22 +72,13 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
 
 /** A clock that always runs, and whose speed can be changed. */
 export interface AcceleratedClock extends Clock {
-  /**
-   * Sets the clock's speed, as a multiple of the speed of the machine's clock. Timers that are already set keep their
-   * real duration.
-   */
+  /** Sets the speed relative to the machine's clock. Timers that are already set keep their real duration. */
   setSpeed(speed: number): void;
   /** Moves the clock to the beginning of the next hour. Timers that are already set keep their real duration. */
   skipToNextHour(): void;
 }
 
-/**
- * Creates a clock that starts now and runs `speed` times as fast as the machine's clock. Its times are whole
- * milliseconds and never go back. Its timers are exact to one real millisecond, which is `speed` milliseconds on this
- * clock.
- *
- * @throws {RangeError} if `speed` is not above 0
- */
+/** Creates a clock that starts now and runs `speed` (above 0) times as fast as the machine's clock. */
 export function acceleratedClock(speed: number): AcceleratedClock {
   const real = systemClock();
   let rate = assertSpeed(speed);

@@ -1,7 +1,4 @@
-/**
- * The endpoint that a request calls. `unknown`: the document does not define the path or method. `description`
- * (OpenAPI), `clock` (virtual clock) and `control` (test control) exist only on this server.
- */
+/** The endpoint that a request calls; `unknown` if the document does not define the path or method. */
 export type Endpoint =
   | "invoke"
   | "stream"
@@ -23,9 +20,7 @@ export type Endpoint =
   | "clock"
   | "control";
 
-/**
- * Whether an endpoint is the server's own, not one of the document. Such an endpoint needs no key and has no limits.
- */
+/** Whether an endpoint is this server's own, which needs no key and has no limits. */
 export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }

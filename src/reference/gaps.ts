@@ -208,7 +208,7 @@ export const gaps: readonly Gap[] = [
       "http and https, but no private networks: 400 `INVALID_INPUT`, or a failed delivery if a host name resolves to one; loopback only if the server listens there",
     )
     .otherwise(),
-  // Cases about client addresses, keys, batches, operations, entrypoints and agent files that the document leaves open.
+  // Gaps about client addresses, keys, batches, operations, entrypoints and agent files.
   gap([], "The client's address behind proxies")
     .chosen(
       "the peer's; with `--trust-proxy` the last address in `Forwarded`, or else `X-Forwarded-For`, that is no trusted proxy",

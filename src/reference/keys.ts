@@ -11,10 +11,7 @@ export const referenceTiers: TierTable = {
 
 /** The restrictions of a key, and its usage before the server's start. Source: Resources, "API key". */
 export interface KeyTraits {
-  /**
-   * Seconds until the key expires; `null` for never. Counted from the server's start, or from when the running server
-   * issues the key.
-   */
+  /** Seconds from the server's start, or from the key's issue, until the key expires; `null` for never. */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   /** Ids of the agents that the key may call; `null` for all agents. */
@@ -46,7 +43,7 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
   return { ...unrestrictedTraits, ...traits, name, key: `ah_${text}`, tier };
 }
 
-/** Tokens that the `quota` key has left in the month when the server starts: enough for a few short responses. */
+/** Tokens that the `quota` key has left at the server's start: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
 /** Texts of the standard keys: as long and as random as real keys. */
@@ -63,10 +60,7 @@ function standardKey(tier: TierName): ReferenceKey {
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);
 }
 
-/**
- * The default keys of a reference server. Their names and texts are always the same. A target file can use the same
- * names.
- */
+/** The default keys of a reference server. Names and texts never change, so target files can use them. */
 export const referenceKeys: readonly ReferenceKey[] = [
   ...tierNames.map(standardKey),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
@@ -97,9 +91,7 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/**
- * Creates a key ring with the keys in `first`. `write` turns the default text of a key into the text that clients send.
- */
+/** Creates a key ring with given keys; `write` makes the text that clients send from a key's default text. */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

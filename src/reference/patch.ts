@@ -10,33 +10,21 @@ import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
 
-/**
- * Returns the functions of `Behaviour` that a patch replaces. `base` is the behaviour without the patch. Each call
- * creates new state, so that servers share none.
- */
+/** Returns the decisions of `base` that a patch replaces. Each call creates its own state. */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
-/**
- * A named change of the reference server's behaviour. A fault makes the server break clauses. A variant is another
- * behaviour that the document allows, so a report on it has no failures.
- */
+/** A named change of the reference server's behaviour: a fault or a variant. */
 export interface Patch {
   readonly name: string;
   readonly kind: "fault" | "variant";
   /** Heading of the section of the document that the patch concerns. */
   readonly section: string;
   readonly summary: string;
-  /**
-   * The clauses that the patch breaks. A variant breaks only advisory clauses. A fault that only a load run detects may
-   * break none.
-   */
+  /** The clauses that the patch breaks; for a variant, advisory clauses only. */
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /**
-   * Which tests must detect the patch. `suites`: a usual run. `load`: a run with concurrent requests, or thousands of
-   * them.
-   */
+  /** Runs that detect the patch: usual ones (`suites`), or only those with very many requests (`load`). */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
@@ -56,10 +44,7 @@ export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) =
   },
 });
 
-/**
- * Declares a variant. `by` adds its override. `notes` are the advisory clauses for which a report on the variant has a
- * note.
- */
+/** Declares a variant. `notes` are the advisory clauses for which a report on the variant has a note. */
 export const variant = (summary: string) => ({
   by: (override: Override, notes: readonly ClauseId[] = []): VariantRow => ({ breaks: notes, summary, override }),
 });
@@ -90,10 +75,7 @@ export const always =
   <D extends keyof Behaviour>(decision: D, value: Result<D>): Override =>
   () => ({ [decision]: () => value });
 
-/**
- * Creates an override that edits the result of a decision (a function of `Behaviour`). `edit` gets the result, and then
- * the decision's arguments.
- */
+/** Creates an override that edits a decision's result; `edit` gets the result and the arguments. */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -102,10 +84,7 @@ export const overrideResult =
     return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
   };
 
-/**
- * Creates an override that edits the result of a decision (a function of `Behaviour`). `edit` gets the result, the
- * number of the call from 1, and the decision's arguments.
- */
+/** Like `overrideResult`, but `edit` also gets the number of the call, from 1. */
 export const overrideByCount =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, count: number, ...args: Arguments<D>) => Result<D>): Override =>
@@ -114,10 +93,7 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/**
- * Creates an override that depends on the last call of a decision (a function of `Behaviour`). `last` returns the
- * arguments of that call.
- */
+/** Creates an override that uses the last call of a decision; `last` returns that call's arguments. */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {
@@ -140,10 +116,7 @@ type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/**
- * Edits the JSON value that a function of `Behaviour` returns, or one field of the value. `when` restricts the edit to
- * matching calls.
- */
+/** Edits the JSON value that a decision returns, or one field; `when` restricts the edit to some calls. */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>
@@ -204,9 +177,7 @@ export const reportOnly = (name: WindowName): Override =>
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
-/**
- * Replaces the restrictions of every key by those in `traits`, on the given endpoints or, without `endpoints`, on all.
- */
+/** Replaces the restrictions of every key by `traits`, on the given endpoints; without any, on all. */
 export const withKeyTraits =
   (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
   (base) => ({
@@ -216,9 +187,7 @@ export const withKeyTraits =
     },
   });
 
-/**
- * Treats a request as one with the key that `choose` returns. If `choose` returns `undefined`, the usual rules apply.
- */
+/** Treats a request as one with the key that `choose` returns; `undefined` keeps the usual rules. */
 export const letIn = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>

@@ -49,11 +49,9 @@ export interface ReferenceOptions {
   readonly patches?: readonly Patch[];
   readonly keys?: readonly ReferenceKey[];
   readonly tiers?: TierTable;
-  /**
-   * Whether requests need a key. With `none`, all requests without a valid key share one account of the largest tier.
-   */
+  /** Whether requests need a key; with `none`, all requests without a valid key share one account. */
   readonly auth?: "keys" | "none";
-  /** Token that a caller of the test control must send, to move the clock or change a deployment. Default: none. */
+  /** Token that callers must send to move the clock or change a deployment. Default: none. */
   readonly controlToken?: string | null;
   /** Host names, other than loopback, under which the test control is on. Default: none. */
   readonly controlHosts?: readonly string[];
@@ -61,20 +59,11 @@ export interface ReferenceOptions {
   readonly trustedProxies?: readonly string[];
   /** Certificate chain and key for HTTPS, both PEM. Default: the server speaks HTTP. */
   readonly tls?: TlsFiles | null;
-  /**
-   * Folder that keeps webhooks, alerts and deliveries after the server has ended. It is created if missing. Default:
-   * none.
-   */
+  /** Folder that keeps webhooks, alerts and deliveries across restarts; created if missing. Default: none. */
   readonly dataFolder?: string | null;
-  /**
-   * IP addresses and CIDRs to which the server delivers although they are not public. A server that listens on loopback
-   * always allows loopback.
-   */
+  /** Non-public addresses and CIDRs that get deliveries. A server on loopback always allows loopback. */
   readonly allowDeliveriesTo?: readonly string[];
-  /**
-   * Location of the webhook receivers. A virtual clock waits longer for receivers outside this process. Default:
-   * `anywhere`.
-   */
+  /** Location of the receivers; a virtual clock waits longer for those elsewhere. Default: `anywhere`. */
   readonly receivers?: ReceiverLocation;
   /** Called for each request after its response has ended. */
   readonly onRequest?: (line: RequestLine) => void;
@@ -99,9 +88,7 @@ export interface Reference {
   readonly tiers: TierTable;
   /** The secret for the signatures of requests. */
   readonly signingSecret: string;
-  /**
-   * Moves the virtual clock and waits until all due timers have run. Rejects if the server runs on the machine's clock.
-   */
+  /** Moves the virtual clock and runs all due timers; rejects if the server has the machine's clock. */
   advance(ms: number): Promise<void>;
   /** Issues a new key of a tier, with the given restrictions. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
@@ -117,10 +104,7 @@ export interface Reference {
   readonly paths: typeof undocumentedPaths;
   /** Whether an agent with this id is in service. */
   hasAgent(id: string): boolean;
-  /**
-   * Returns why the server does not deliver to a URL, or `null`. The addresses of a host name are checked later, when
-   * the server connects.
-   */
+  /** Returns why the server does not deliver to a URL, or `null`; does not resolve host names. */
   addressRefusal(url: string): string | null;
   /** Puts the agent of a configuration file into service, in place of an earlier agent with this id. */
   hostAgent(file: AgentFile, id: string, reason: HostingReason): void;
@@ -142,13 +126,7 @@ const withoutKeys = (base: Behaviour): Behaviour => ({
   },
 });
 
-/**
- * Starts a server.
- *
- * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`)
- * @throws {Error} if `allowDeliveriesTo` or `trustedProxies` has an invalid entry
- * @throws {DataFolderProblem} if the data folder cannot keep the server's state
- */
+/** Starts a server; rejects if the address, the data folder or another option cannot be used. */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;

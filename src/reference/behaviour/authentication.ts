@@ -37,7 +37,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-// Matches `Bearer KEY`, in any letter case and with one or more blanks. Source: RFC 9110, sections 11.1 and 11.4.
+// Matches `Bearer KEY` in any letter case. Source: RFC 9110, sections 11.1 and 11.4.
 const bearerPattern = /^(bearer) +(\S+) *$/i;
 
 /** Maximum difference between the timestamp of a signature and the server's clock, in either direction. */
@@ -47,9 +47,7 @@ function needsFullScope(endpoint: Endpoint): boolean {
   return runsAgent(endpoint) || endpoint === "createWebhook" || endpoint === "createAlert";
 }
 
-/**
- * Compares two texts in constant time, so that the duration tells nothing about the length or content of the secret.
- */
+/** Whether two texts are equal, compared in constant time so that the duration reveals no secret. */
 export function isSameSecret(one: string, other: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
@@ -60,10 +58,7 @@ export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
   /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
-  /**
-   * Reads a key from elsewhere than the `Authorization` header, such as from a cookie. Returns `Bearer KEY`, or an
-   * empty text for no key.
-   */
+  /** Returns `Bearer KEY` for a key outside the `Authorization` header, such as in a cookie; empty for none. */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
@@ -88,9 +83,7 @@ export const standardAuthentication = {
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
   /** Returns the valid key whose limits a request with an invalid key uses up; `null` for none. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
-  /**
-   * Returns the proxies whose forwarding headers the server trusts. `named` are those of the option `trustedProxies`.
-   */
+  /** Returns the proxies whose forwarding headers the server trusts, given the option `trustedProxies`. */
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   /** Whether a key may make a request. */
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>
@@ -98,10 +91,7 @@ export const standardAuthentication = {
     ((scope === "full" || !needsFullScope(endpoint)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
-  /**
-   * Whether a request may pass: it has no signature, or a valid and recent one. `signed` returns the bytes that are
-   * signed.
-   */
+  /** Whether a request has no signature, or a valid and recent one. */
   acceptsSignature: (
     { signature, timestamp }: SignedRequest,
     signed: () => Uint8Array,

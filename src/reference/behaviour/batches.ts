@@ -3,7 +3,7 @@ import { fieldsOf } from "../json-edit.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** The state of an asynchronous operation. The document shows `pending` only. Source: Resources, "Operation handle". */
+/** State of an asynchronous operation. Source: Resources, "Operation handle", which shows only `pending`. */
 export type OperationStatus = "pending" | "running" | "completed" | "failed";
 
 /** The result of a batch entry: the body that an invoke would return, or an error. */
@@ -28,7 +28,7 @@ export interface AsyncOperation {
 
 const maxBatchEntries = 100;
 
-/** The server's decisions about batches and operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
+/** The server's decisions about batches and operations. Source: Endpoints 10 and 11. */
 export const standardBatches = {
   /** Returns the first error in the body of a batch, or `null`. */
   validateBatch: (body: unknown): ApiError | null => {
@@ -41,10 +41,6 @@ export const standardBatches = {
     }
     return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, `batch.${at}`), null);
   },
-  /**
-   * Returns the first error in the body of a request to start an operation, or `null`. The body has the fields of an
-   * invoke.
-   */
   validateOperation: (body: unknown): ApiError | null => validateEntry(body, ""),
   operationId: (number: number): string => `op_${String(number).padStart(8, "0")}`,
   handleBody: ({ id, status }: AsyncOperation): unknown => ({
@@ -69,10 +65,7 @@ export const standardBatches = {
   entryMs: (): number => 250,
 };
 
-/**
- * Returns the first error in an object with the fields of an invoke, or `null`. `path` is the place of the object in
- * the request body.
- */
+/** Returns the first error in the fields of an invoke, or `null`; `path` is their place in the body. */
 function validateEntry(entry: unknown, path: string): ApiError | null {
   const nameOf = (field: string): string => (path === "" ? field : `${path}.${field}`);
   if (!isObject(entry)) return fieldError("invalid-input", path || "body", "must be an object");

@@ -9,11 +9,7 @@ import { standardLimits } from "./limits.ts";
 import { standardStream } from "./stream.ts";
 import { standardTransport } from "./transport.ts";
 
-/**
- * All decisions of the server, such as which status an error gets. Each is a small function that can be replaced alone,
- * because the functions do not call each other through this table. `docs/gaps.md` lists the decisions that the document
- * leaves open.
- */
+/** All decisions of the server, such as the status of an error. Each function can be replaced alone. */
 export const standardBehaviour = {
   ...standardDeliveries,
   ...standardWebhooks,

@@ -46,10 +46,7 @@ export interface WebhookBacklog {
   readonly failed: number;
 }
 
-/**
- * The published IP addresses from which deliveries come. The document says that there are three, but not which. Source:
- * Events, "Delivery security and policy", item 2.
- */
+/** The published addresses of deliveries. Source: Events, "Delivery security and policy", item 2. */
 export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 
 const reservedHeaders: ReadonlySet<string> = new Set([
@@ -69,21 +66,16 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 /** Whether a header belongs to the connection or to this server, so that a webhook cannot set it. */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
-/**
- * The server's decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy".
- */
+/** The server's decisions about webhook deliveries. Source: Events, "Webhook events". */
 export const standardDeliveries = {
   /** Whether a webhook's list of event types and wildcards selects this event type. */
   selectsType: (events: readonly string[], type: string): boolean =>
     events.some((event) => selectsEventType(event, type)),
-  /**
-   * Whether a webhook gets the events of an agent. `tiedTo` is the only agent of the webhook; `null` if it gets the
-   * events of all agents.
-   */
+  /** Whether a webhook gets an agent's events; `tiedTo` is its only agent, or `null` for all agents. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
   /** Whether a webhook gets an event to which it is subscribed, given its earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /** Returns the id of an event. `number` counts events, and `_attempt` the attempts of a delivery, both from 1. */
+  /** Returns the id of an event. Events and attempts are numbered from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to the first attempt to deliver it. */
   firstDelayMs: (): number => 0,
@@ -102,10 +94,7 @@ export const standardDeliveries = {
   /** Returns the value of the signature header; `null` omits the header. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  /**
-   * Returns the headers of a delivery, except those that the HTTP client adds, such as `Host`. `custom` are the headers
-   * that the webhook adds.
-   */
+  /** Returns a delivery's headers, without those of the HTTP client; `custom` are the webhook's headers. */
   deliveryHeaders: (
     _facts: AttemptInput,
     signature: string | null,
@@ -123,16 +112,13 @@ export const standardDeliveries = {
   /** Returns the name of the queue in which a delivery waits for its turn. */
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,
-  /** Maximum time in milliseconds between sending a delivery and receiving the status and headers of the response. */
+  /** Milliseconds from sending a delivery until the response's status and headers must have arrived. */
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
   /** Whether a delivery succeeds only if the whole response body arrives within the time limit. */
   awaitsResponseBody: (): boolean => false,
   /** Whether a delivery can succeed if the receiver's response has these headers. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,
-  /**
-   * Whether the server follows a redirect of the receiver with a GET. The response to the GET then decides whether the
-   * delivery succeeded.
-   */
+  /** Whether the server follows a redirect of the receiver, with a GET. */
   followsRedirects: (): boolean => false,
   isDelivered: (status: number): boolean => status >= 200 && status <= 299,
   /** Returns when the next attempt of a delivery is due; `null` for no further attempt. */

@@ -59,7 +59,6 @@ export const standardHealthListUsage = {
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),
   }),
-  /** Returns the error of a request with an invalid page or limit, or `null`. `_total` is the number of agents. */
   validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
   pageItems: (agents: readonly Agent[], { page, limit }: EffectivePage): readonly Agent[] =>
     agents.slice((page - 1) * limit, page * limit),
@@ -93,7 +92,7 @@ export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCou
 
 let lastTime = { second: Number.NaN, text: "" };
 
-/** Formats a time as `2026-03-04T05:06:07Z`. Caches the last text, because thousands of responses have the same one. */
+/** Formats a time as `2026-03-04T05:06:07Z`. */
 export function isoTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastTime.second)

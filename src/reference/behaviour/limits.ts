@@ -5,10 +5,7 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/**
- * Event of a response that may free its concurrency slot. `head`: status and headers are sent. `end`: the response has
- * ended. `left`: the client has disconnected early.
- */
+/** Event of a response: `head` (status and headers sent), `end`, or `left` (the client has disconnected). */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimitPerMinute = 1000;
@@ -35,9 +32,7 @@ export const standardLimits = {
   /** Returns how many requests an admitted request counts as, in the rate limits. */
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
-  /**
-   * Whether a refused request counts against the request limits. `_kind` is the kind of limit that refused the request.
-   */
+  /** Whether a refused request counts against the request limits; `_kind` is the limit that refused. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request that was counted stays counted after a response with this status. */
   remainsCounted: (_head: HeadInput): boolean => true,
@@ -57,10 +52,7 @@ export const standardLimits = {
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
   /** Returns the window that the headers of a 429 report if the month's tokens are used up. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /**
-   * Whether the rate-limit headers show the state when the response is sent. Otherwise they show the state when the
-   * request arrived.
-   */
+  /** Whether the rate-limit headers show the state when the response is sent, not when the request came. */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],

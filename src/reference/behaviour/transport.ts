@@ -43,9 +43,7 @@ export const standardTransport = {
   acceptsBodyText: (_text: string): boolean => true,
   /** Returns the path that the server handles in place of the requested path. */
   servedPath: (path: string): string => path,
-  /**
-   * Returns the status of a successful response. `_health` is the agent's health if the response is a health report.
-   */
+  /** Returns the status of a successful response; `_health` is set only for a health report. */
   successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
   /** Whether this endpoint can respond in a media type that `Accept` allows. `Accept` is empty if absent. */
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,

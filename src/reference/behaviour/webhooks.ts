@@ -50,7 +50,6 @@ export const eventTypeByStage = {
 
 /** The server's decisions about webhooks. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
 export const standardWebhooks = {
-  /** Returns the error in a request for a webhook, or `null`. `addressRefusal` says why a URL is refused, or `null`. */
   validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     if (url === undefined) return fieldError("missing-field", "url", "missing");
@@ -103,10 +102,7 @@ export const standardWebhooks = {
   }),
   /** Returns the stages about which the server sends events when an execution ends. */
   endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
-  /**
-   * Returns the type of the event that is sent if the client of a stream disconnects before its end; `null` for no
-   * event.
-   */
+  /** Returns the type of the event for a client that disconnects during a stream; `null` for no event. */
   disconnectEvent: (): "agent.failed" | null => null,
 };
 
@@ -173,10 +169,6 @@ export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
 /** The server's decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export const standardAlerts = {
-  /**
-   * Validates a request for an alert. Returns its error, or `null`. `addressRefusal` says why a URL is refused, or
-   * returns `null`.
-   */
   validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     if (type === undefined) return fieldError("missing-field", "type", "missing");

@@ -19,10 +19,7 @@ export async function startEmbedded(patches: readonly Patch[] = []): Promise<Emb
   return { target: targetOf(reference), close: () => reference.close() };
 }
 
-/**
- * Makes a target from a reference server in this process. Its clock and its deployments are changed by function calls,
- * not by HTTP.
- */
+/** Makes a target from a reference server in this process. */
 export function targetOf(reference: Reference): Target {
   const sources = { addresses: loopbackSources, header: null };
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };

@@ -45,10 +45,7 @@ export const acceptSimilar =
 /** Whether two keys differ at most in their last character. */
 export const isNearMiss = (text: string, key: string): boolean => text.slice(0, -1) === key.slice(0, -1);
 
-/**
- * Treats an invalid key as the key of the previous request, if both requests have the same path. A cache that ignores
- * the key would do so.
- */
+/** Treats an invalid key as the key of the previous request for the same path, like a faulty cache. */
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
     let last: { readonly path: string; readonly key: ReferenceKey } | null = null;
@@ -299,7 +296,7 @@ function compactJson(body: string): string {
   return value === undefined ? body : JSON.stringify(value);
 }
 
-/** Writes JSON with a blank after each colon and comma, as other languages do. Returns other bodies unchanged. */
+/** Writes JSON with a blank after each colon and comma, as other languages do. */
 function reformatJson(body: string): string {
   const value = tryParseJson(body);
   return value === undefined ? body : JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");

@@ -13,10 +13,7 @@ import { racyLimiter } from "./limits.ts";
 
 /** How long a slow store takes to write, in event-loop turns: one or two milliseconds on an idle machine. */
 const slowWriteTurns = 300;
-/**
- * Delay of a write, in event-loop turns. It is so long that all requests of a burst are admitted or refused before the
- * write.
- */
+/** Delay of a write in event-loop turns, so long that a whole burst is decided before the write. */
 const lateWriteTurns = 2000;
 
 /** Replaces the limiter of the minute. The hour keeps its standard limiter. */
@@ -26,10 +23,6 @@ function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Overrid
   });
 }
 
-/**
- * Creates a limiter in which each refused request restarts the whole window. Headers and `retry_after` do not report
- * the restart.
- */
 function refusalRestartedLimiter(size: WindowSize): Limiter {
   const advertised = anchoredWindow(size);
   let closedUntilMs = Number.NEGATIVE_INFINITY;
@@ -45,10 +38,7 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 
 const undoTurns = 8;
 
-/**
- * Creates a limiter that counts a request before it decides. If it refuses the request, it undoes the count later. In
- * the meantime, the remaining count is negative.
- */
+/** Creates a limiter that counts a request before it decides, and undoes the count of a refusal later. */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
   let excess = 0;
@@ -61,8 +51,7 @@ function countFirstLimiter(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // `excess` includes the request whose headers these are. Only the other excess requests make the remaining count
-      // negative.
+      // `excess` includes the current request, which must not make the remaining count negative.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });
@@ -72,10 +61,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/**
- * Faults that show only in concurrent requests, or in a very large number of requests. Even so, a run of the suites
- * detects these faults.
- */
+/** Faults that show only in concurrent or very many requests, but that the suites detect. */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

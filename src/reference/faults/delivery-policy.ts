@@ -99,9 +99,7 @@ const signatureFaults = faults("Events / Delivery security and policy", {
   ),
 });
 
-/**
- * Makes no further attempts after a response that `isFinal` accepts. `status` is `null` if no response came in time.
- */
+/** Ends the retries after a response that `isFinal` accepts; `status` is `null` if no response came. */
 export const stopRetriesAfter = (isFinal: (status: number | null) => boolean): Override =>
   overrideResult("nextAttemptMs")((nextMs, { status }) => (isFinal(status) ? null : nextMs));
 
@@ -161,10 +159,7 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
   ),
 });
 
-/**
- * An IP address of this machine that the server does not publish as a source of deliveries. On Linux, all of
- * 127.0.0.0/8 is loopback.
- */
+/** An address of this machine that the server does not publish: on Linux, all of 127.0.0.0/8 is loopback. */
 const unpublishedSource = "127.0.0.9";
 
 const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>

@@ -31,10 +31,7 @@ function editRateHeader(
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
-/**
- * Creates a limiter whose headers report too low a count. It decides by the right count. But of several requests within
- * `windowTurns` event-loop turns, the headers count only one.
- */
+/** Creates a limiter that decides rightly, but whose headers count requests close in time as one. */
 function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;

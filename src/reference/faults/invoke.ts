@@ -29,10 +29,7 @@ export function refuseBody(
   );
 }
 
-/**
- * Responds with 400 to requests of one endpoint that have a certain parameter. `matches` selects the values of the
- * parameter.
- */
+/** Responds with 400 to requests of an endpoint with a parameter whose value `matches` accepts. */
 export function refuseParameter(endpoint: Endpoint, name: string, matches = (_value: unknown) => true): Override {
   return refuseBody(endpoint, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);
@@ -137,8 +134,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // In some runs, this fault also breaks INV-4, which rejects a duration that is too long for the request. A run that
-  // moves the test clock during the request makes the long duration possible.
+  // The fault also breaks INV-4, unless the run moves the test clock during the request.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],

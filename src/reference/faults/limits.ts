@@ -30,10 +30,6 @@ import {
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/**
- * Counts streams against the hour's limit, but never refuses one because of it. `window` creates the limiters of the
- * hour and the minute.
- */
 const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override =>
   withLast("isLimited", (last) => () => ({
     limiters: (limits) => {
@@ -43,7 +39,6 @@ const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override 
     },
   }));
 
-/** Replaces the limits or the lengths of the hour and the minute window. Headers still report the tier's limits. */
 function resizeWindows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
 ): Override {
@@ -59,10 +54,7 @@ function resizeWindows(
   });
 }
 
-/**
- * Creates a limiter with a race: its count misses the requests of the last `lagTurns` event-loop turns, so it admits
- * too many. The headers report the right count.
- */
+/** Creates a limiter that misses the requests of the last `lagTurns` event-loop turns, so admits too many. */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);
@@ -75,7 +67,7 @@ export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   });
 }
 
-/** Adds limiters that all keys of a tier share. The headers report them only after they have refused a request. */
+/** Adds limiters that all keys of a tier share, and that headers show only after a refusal. */
 const shareByTier =
   (create: (sizes: ReturnType<typeof windowsOf>) => readonly Limiter[]): Override =>
   (base) => {

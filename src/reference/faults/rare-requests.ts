@@ -12,10 +12,6 @@ const bothMissing = "Fields url and events: missing.";
 
 const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
 
-/**
- * Omits the `agent.timeout` events of streams for some webhooks. `isDeaf` selects these webhooks by their list of
- * events.
- */
 const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Override =>
   withLast("executionEventData", (last) =>
     overrideResult("selectsType")((selects, events, type) => {
@@ -32,10 +28,7 @@ const omitEvents = (omitted: WebhookEvent, on: Endpoint): Override =>
     ),
   );
 
-/**
- * Faults that show only in requests that few clients send. Examples: a batch of eleven entries, a stream that resumes
- * after its end.
- */
+/** Faults that show only in requests that few clients send, such as a batch of eleven entries. */
 export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
   "alert-fraction-refused": fault("ALR-1", "A `threshold` that is no whole number is refused.").by(
     overrideResult("validateAlert")((error, body) => {

@@ -27,10 +27,7 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/**
- * Duration in seconds that a fault reports. Both this duration and 1000 times as much are plausible. So only a
- * comparison of two messages shows the fault.
- */
+/** Reported duration in seconds, of which 1000 times as much is plausible too. */
 const reportedSeconds = 0.0027;
 
 /** Remembers only the last two conversations of invokes. A new conversation replaces the older one. */
@@ -85,8 +82,7 @@ const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // A virtual clock stands still during a short stream, so the real duration would be 0 in any unit. The fault
-    // reports another duration.
+    // A short stream takes 0 ms on a virtual clock, and 0 is the same in every unit.
     ...doneData.set("execution_time", reportedSeconds)(base),
     ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),

@@ -37,7 +37,7 @@ const serviceFaults = faults("What the service does", {
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
     }),
-    // A run does not expect its request to `/v2/usage` to count. So an alert may come one request earlier than expected.
+    // A run does not expect its request to `/v2/usage` to count, so an alert may come one request early.
     ["ALR-3"],
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({
@@ -129,7 +129,7 @@ const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-/** Removes `status` from an error body in form A. The result fits neither of the document's two forms, A and B. */
+/** Removes `status` from an error body of form A, after which the body has neither form A nor form B. */
 const withoutForm = (value: unknown) => removeField(value, "error.status");
 
 const errorFaults = faults("Errors", {

@@ -117,8 +117,7 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => ({
     doneData: (usage, elapsedMs, input) => {
       const data = base.doneData(usage, elapsedMs, input);
-      // The agents of this server wait a second between chunks, or do not wait. So the client has requested a shorter
-      // interval.
+      // Agents of this server wait 0 or 1 s between chunks, so the client has requested this interval.
       return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
         ? setField(data, "execution_time", elapsedMs)
         : data;

@@ -28,7 +28,7 @@ export interface TokenCount {
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** Returns the limiter that has no room for a request. If several have none, returns the one that gets room last. */
+  /** Returns the limiter without room for a request; of several, the one that gets room last. */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;
@@ -65,8 +65,8 @@ export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
- * Creates an account. `tokensUsedBefore` are tokens used in the month of `sinceMs`. A server may have a million
- * accounts. To save memory, an account is an object of a class, and the usual two limiters are fields.
+ * Creates an account, with tokens already used in the month of `sinceMs`. Accounts must stay compact, because a server
+ * may have a million.
  */
 export function createAccount(
   limiters: readonly Limiter[],

@@ -1,7 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** The limit that a window belongs to. `address` is the limit of an IP address for requests without a valid key. */
+/** The limit that a window belongs to; `address` limits requests without a valid key by IP address. */
 export type WindowName = "hour" | "minute" | "address";
 
 export const minuteMs = 60_000;
@@ -25,7 +25,7 @@ export interface Limiter {
   /** Undoes the counting of a request that was counted at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
   status(nowMs: number): WindowStatus;
-  /** Returns the earliest time with room for one more request, provided that no request is counted before that time. */
+  /** Returns the earliest time with room for one more request, if no request is counted before. */
   roomAtMs(nowMs: number): number;
 }
 
@@ -37,10 +37,7 @@ export interface WindowSize {
   readonly advertisedLimit?: number;
 }
 
-/**
- * Returns the sizes of a tier's hour and minute window. All keys of the tier share the same two objects, which saves
- * memory.
- */
+/** Returns the sizes of a tier's two windows. Keys of a tier share the same objects, to save memory. */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -56,15 +53,12 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
 }
 
 /**
- * Counts requests in windows of fixed length. This is a class, not a set of closures, because a server may have
- * millions of windows. To change a window, use `overrideLimiter`: a spread would lose the methods.
+ * Counts requests in windows of fixed length. To change a window, use `overrideLimiter`, because a spread would lose
+ * the methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /**
-   * Number of the window that counted the last request: the window's start divided by its length; -1 before the first
-   * request.
-   */
+  /** Number of the window that counted the last request (start divided by length); -1 before the first. */
   number = -1;
   used = 0;
 
@@ -181,10 +175,7 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   };
 }
 
-/**
- * Creates a limiter that estimates a rolling window from two fixed windows. The count of the earlier window is weighted
- * by how much of that window lies within the last `windowMs`.
- */
+/** Creates a limiter that estimates a rolling window from the weighted counts of two fixed windows. */
 export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;
   let beganMs = Number.NEGATIVE_INFINITY;
@@ -203,8 +194,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // If the `used` requests leave room in this window, there is room once the earlier window (`before`) weighs less.
-    // Otherwise there is room only in the next window.
+    // Room comes once the earlier window (`before`) weighs less, or else only in the next window.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

@@ -122,7 +122,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request. Returns the refusal with the new wait, because the count may have made the wait longer. */
+/** Counts a refused request; the returned refusal has the new wait, which may be longer. */
 function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
@@ -138,7 +138,7 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
   return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
 }
 
-/** Returns the refusal by the first limit that has no room for the request; `null` if the request is admitted. */
+/** Returns the refusal by the first limit without room for the request; `null` to admit the request. */
 function refusalOf(state: ServerState, endpoint: Endpoint, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
   const exhausted = account.exhaustedLimiter(nowMs);
@@ -198,8 +198,7 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // If the window that counted the request ends before the response, the headers describe the current window. The
-      // headers of a 429 always describe the window that refused the request.
+      // If the window is over, headers show the current one, but a 429 shows the window that refused.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

@@ -68,10 +68,7 @@ const invokeResponse = objectSchema(
   ["result"],
 );
 
-/**
- * Makes the schema of one event of a stream. OpenAPI 3.1 has no schema for a whole stream, so tools apply this schema
- * to each event.
- */
+/** Makes the schema of one stream event, because OpenAPI 3.1 has no schema for a whole stream. */
 function streamEvent(name: string, contentSchema: object) {
   return objectSchema({
     event: { const: name },
@@ -207,10 +204,7 @@ const operation = objectSchema(
   Object.keys(handle),
 );
 
-/**
- * Schemas for the routes of agent details, key usage, batches, operations and entrypoints. The body of a batch has no
- * schema, because `validateBatch` checks it.
- */
+/** Schemas of the routes of agent details, key usage, batches, operations and entrypoints. */
 export const operationSchemas = {
   describe: {
     summary: "Describe an agent",

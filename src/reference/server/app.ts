@@ -31,7 +31,7 @@ export interface RequestLine {
 export type RequestLogger = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
-/** The compiler of schemas. All servers of a process share it, because compiling is the slowest part of a start. */
+/** The compiler of schemas, shared by all servers of a process because compiling is slow. */
 const buildValidator = AjvCompiler();
 
 /** Builds the server, which does not listen yet. */
@@ -58,8 +58,7 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
-  // Handles requests with `Expect` like other requests. By default, Node responds to an unknown `Expect` itself, with
-  // 417 and without the server's headers.
+  // By default, Node itself refuses an unknown `Expect` with 417, without the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
@@ -105,9 +104,7 @@ function admit(
   return null;
 }
 
-/**
- * Makes a request fail or wait if a caller of the test control has asked for that. All other requests proceed at once.
- */
+/** Makes a request fail or wait, if a caller of the test control has planned that. */
 function troubleAsPlanned(
   { state, endpoint, account }: RequestContext,
   request: FastifyRequest,

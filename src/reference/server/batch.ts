@@ -15,10 +15,7 @@ export const submitBatch = (context: RequestContext, agentId: string, body: unkn
 export const startOperation = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
   acceptEntries(context, agentId, [body], context.state.behaviour.validateOperation(body));
 
-/**
- * Starts an operation that runs the entries of a batch, unless the agent or the body is invalid. A single invoke is a
- * batch of one entry.
- */
+/** Starts an operation that runs the entries of a batch, unless the agent or the body is invalid. */
 function acceptEntries(
   context: RequestContext,
   agentId: string,
@@ -93,9 +90,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/**
- * Returns an error if the tokens of the month are used up. The server checks no other limit for an entry of a batch.
- */
+/** Returns an error if the month's tokens are used up. No other limit applies to an entry of a batch. */
 function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return state.behaviour.needsTokens(endpoint) && used >= limit

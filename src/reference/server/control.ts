@@ -15,15 +15,10 @@ import { failed, ok, sendResult, type RouteResult } from "./response.ts";
 import type { ServerState } from "./state.ts";
 import { readTrouble } from "./trouble.ts";
 
-/**
- * Name of the header for the control token. Requests that move the clock or change a deployment must have it, if the
- * server has a token.
- */
+/** Header for the token that moving the clock or changing a deployment needs, if the server has one. */
 export const controlTokenHeader = "X-Control-Token";
 
-/**
- * Returns the error of a control request without the right token, or `null`. If no token is set, accepts every request.
- */
+/** Returns the error of a control request without the right token; `null` if right, or if none is set. */
 export function validateControlToken(
   endpoint: Endpoint,
   headers: IncomingHttpHeaders,
@@ -36,9 +31,7 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/**
- * Adds the routes of the test control. Three of them are also served under older paths, below `/control` and `/clock`.
- */
+/** Adds the routes of the test control. Three also have older paths, below `/control` and `/clock`. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   for (const prefix of ["/control", testControlPath]) {
     const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
@@ -52,7 +45,6 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
   addTestControlRoutes(app, state);
 }
 
-/** Returns when each key was last used, by the key's name. Uses before the last start of the server do not count. */
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   // The name of an account is the text of its key.
   const lastUsedAt = (account: string): string | null => {
@@ -63,7 +55,7 @@ function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   return { start: startId, keys: Object.fromEntries(keys) };
 }
 
-/** Maximum number of seconds by which a request may move the clock: ten years, so that times stay valid dates. */
+/** Maximum number of seconds by which a request may move the clock: ten years, to keep dates valid. */
 const maxMoveSeconds = 315_576_000;
 
 /** Adds a route that moves a virtual clock: a `POST` with `{ "seconds": number }`. */
@@ -120,19 +112,15 @@ const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
 
 /**
- * Whether the test control is on for a request. The server must have a control token. The request must use a name in
- * `controlHosts`, or a loopback name at a loopback address. A web page whose own host name resolves to loopback cannot
- * use it.
+ * Whether the test control is on: a token is set, and the host name is loopback or allowed. The name is checked against
+ * web pages whose own host name resolves to loopback.
  */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
-/**
- * For a request to the test control, returns the error if the control is off or lacks the path. Otherwise returns
- * `null`.
- */
+/** Returns the error of a request to a test control that is off or lacks the path; otherwise `null`. */
 export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
   isControlPath(request) && (request.is404 || !isTestControlOn(state, request))
     ? apiError("unknown-path", "This path is not defined.")
@@ -217,10 +205,6 @@ function traitsOf(fields: Readonly<Record<string, unknown>>): Partial<KeyTraits>
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/**
- * Returns the id of the agent for each role. The names of the roles are those of a target file, such as
- * `slowStreaming`.
- */
 function agentsForRoles(): object {
   const { longStream: _long, slowStream, multiByte: _multi, otherVersion: _other, ...roles } = agentsByRole;
   return { ...roles, slowStreaming: slowStream };

@@ -5,7 +5,7 @@ import { isoTime } from "../behaviour/health-list-usage.ts";
 import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/store.ts";
 import type { ServerState } from "./state.ts";
 
-/** A change that a deployment makes: an agent is created, updated or deleted. Source: Events, "Webhook events". */
+/** A change of an agent's deployment, such as its deletion. Source: Events, "Webhook events". */
 export type DeploymentChange =
   | { readonly kind: "created" | "updated" | "deleted"; readonly agentId: string }
   | { readonly kind: "health_changed"; readonly agentId: string; readonly health: HealthStatus };
@@ -17,10 +17,7 @@ export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, 
   return { type, agentId: id, deploymentId: deployment.id, data };
 }
 
-/**
- * Changes a deployment and sends the webhook event about it. Returns the changed or deleted agent; `null` if the agent
- * does not exist.
- */
+/** Changes a deployment and sends the webhook event; returns the agent, or `null` if there is none. */
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
   const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
@@ -53,8 +50,8 @@ function incrementVersion(version: string): string {
 }
 
 /**
- * Makes the agent that a configuration file describes. The server cannot run the agent's code. So a response only names
- * the entrypoint and repeats the query. `loadedAt` (ISO 8601) replaces a missing `created_at`.
+ * Makes the agent that a configuration file describes. Its responses only repeat the query, because the server cannot
+ * run the agent's code.
  */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
@@ -72,7 +69,7 @@ export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Ag
   };
 }
 
-/** Makes an agent id from the agent's name: lower-case letters, digits and hyphens. Used for files without an id. */
+/** Makes an agent id of lower-case letters, digits and hyphens from a name, for files without an id. */
 export function agentIdFromName(agentName: string): string {
   const slug = agentName
     .normalize("NFKD")
@@ -84,10 +81,7 @@ export function agentIdFromName(agentName: string): string {
   return slug === "" ? "agent" : slug;
 }
 
-/**
- * Returns the webhooks that a configuration file defines. They have no secret, because the document defines no field
- * for one.
- */
+/** Returns the webhooks of a configuration file, without secrets: the document has no field for them. */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
     url,
@@ -102,7 +96,7 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
 /** Why an agent is put into service: the server starts, or the agent's file is new or has changed. */
 export type HostingReason = "start" | "created" | "updated";
 
-/** Puts the agent and the webhooks of a file into service. They replace those of an earlier agent with this id. */
+/** Puts the agent and webhooks of a file into service, in place of an earlier agent with this id. */
 export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
   const { agents, outbox, clock } = state;
   const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());
@@ -112,7 +106,7 @@ export function hostAgentFile(state: ServerState, file: AgentFile, id: string, r
   if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
-/** Takes an agent out of service. Retires its webhooks only after they have got the event `deployment.deleted`. */
+/** Takes an agent out of service; its webhooks still get the event `deployment.deleted`. */
 export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);

@@ -55,10 +55,7 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
   );
 }
 
-/**
- * Finds the entrypoint with this tag. Without a tag, returns the first that streams or the first that does not,
- * depending on `streams`.
- */
+/** Finds the entrypoint with this tag; without a tag, the first that streams (or does not, by `streams`). */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -124,10 +121,7 @@ export interface ExecutionEvents {
   readonly requestId: string;
   /** Sends the event about how the execution ended. */
   ended(execution: Execution): void;
-  /**
-   * Sends the event for a client that disconnected before the end of the response, if the behaviour defines such an
-   * event.
-   */
+  /** Sends the event for a client that disconnected before the end, if the behaviour defines one. */
   disconnected(): void;
 }
 

@@ -129,16 +129,12 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
   return ok(behaviour.webhookBody(outbox.add({ ...request, headers: {}, owner: key.name })));
 }
 
-/**
- * Checks the agents whose events a webhook would get. Returns an error if an agent is unknown, or if the key may not
- * call it; otherwise `null`.
- */
+/** Returns an error if a webhook's agent is unknown or the key may not call the agent; otherwise `null`. */
 function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // For a webhook of all agents, `agentId` is `null`, and the empty id takes its place. A key for certain agents may
-  // not use the empty id. The client's address is already checked.
+  // The empty id stands for a webhook of all agents; a key for certain agents may not use it.
   const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
@@ -157,7 +153,6 @@ export function webhookMetrics(context: RequestContext, id: string): RouteResult
   return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
 }
 
-/** Responds with the data of a webhook. Responds with an error if the request's key has no webhook with this id. */
 function forWebhook(
   { key, deferredError, state }: RequestContext,
   id: string,

@@ -15,19 +15,12 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/**
- * How long an idle connection stays open. It is longer than in usual clients, so that the client closes the connection.
- */
+/** How long an idle connection stays open; usual clients close the connection sooner. */
 const keepAliveMs = 72_000;
 
-/**
- * Creates the HTTP or HTTPS server that Fastify uses.
- *
- * @throws {Error} Node's own error if the private key does not belong to the certificate
- */
+/** Creates the server that Fastify uses; throws if the private key does not belong to the certificate. */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // Turns off Node's own refusal of requests without `Host`, which lacks the server's headers. `hostError` in `app.ts`
-  // refuses them instead.
+  // `hostError` refuses requests without `Host`, because Node's refusal lacks the server's headers.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;
@@ -87,11 +80,6 @@ class ThrownApiError extends Error {
   }
 }
 
-/**
- * Parses a JSON body. Returns `undefined` for an empty body.
- *
- * @throws {ThrownApiError} if the body is not JSON
- */
 function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint, text: string): unknown {
   if (text === "") return undefined;
   if (!behaviour.acceptsContentType(contentType, endpoint)) {
@@ -106,9 +94,7 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   }
 }
 
-/**
- * Reads a query string. Turns texts of digits into numbers, because the schema of `page` and `limit` demands integers.
- */
+/** Reads a query string; digits become numbers, because the schema of `page` and `limit` has integers. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;

@@ -56,8 +56,8 @@ const rateLimitHeaders = Object.fromEntries(
 );
 
 /**
- * Makes the schemas of an endpoint's responses, by status: the success, the given errors, and 401, 403 and 406. These
- * schemas are only published. Serializing by them would drop fields that a variant or fault adds.
+ * Makes the published schemas of an endpoint's responses. Never serialize by them: fields that a fault adds would be
+ * dropped.
  */
 export function responseSchemas(
   description: string,

@@ -64,7 +64,6 @@ export function responseHeaders(context: RequestContext, head: HeadInput, own: r
 
 let lastDate = { second: Number.NaN, text: "" };
 
-/** Formats the `Date` header. Caches the last text, because thousands of responses fall into the same second. */
 function dateText(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(nowMs).toUTCString() };
@@ -117,7 +116,7 @@ declare module "fastify" {
   }
 }
 
-/** Sends a result without Fastify's serialization, so that the functions of `Behaviour` decide about every byte. */
+/** Sends a result byte for byte as `Behaviour` decides, without Fastify's serialization. */
 export function sendResult(request: FastifyRequest, reply: FastifyReply, result: RouteResult): void {
   const { requestContext: context } = request;
   reply.hijack();

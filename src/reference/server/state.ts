@@ -75,8 +75,6 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // The account exists from the first request of its key. `tokensUsedBefore` were used in the month of `startedMs`,
-    // the start of the server.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
   const unauthenticated: AccountLimits = { maxConcurrent: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
@@ -130,10 +128,7 @@ class BoundedMap<V> extends Map<string, V> {
   }
 }
 
-/**
- * Adds a query to the conversation with this name. If there are too many conversations, drops the one that was idle
- * longest.
- */
+/** Adds a query to a conversation; drops the longest idle conversation if there are too many. */
 export function addTurn({ conversations }: ServerState, name: string, query: string): Conversation {
   const before = conversations.get(name);
   const turn = (before?.turn ?? 0) + 1;
@@ -142,7 +137,7 @@ export function addTurn({ conversations }: ServerState, name: string, query: str
   return { turn, previousQuery: before?.query ?? null };
 }
 
-/** Counts the requests that use up a limit but that `GET /usage` leaves out, for each account in the current hour. */
+/** Counts the requests of each account in the current hour that `GET /usage` leaves out. */
 function usageOmissions() {
   const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
   const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();
@@ -161,9 +156,6 @@ function usageOmissions() {
 export interface AlertRegistry {
   readonly count: number;
   add(alert: Alert): void;
-  /**
-   * Counts a request of a key, and sends the alerts whose threshold this request crosses. `owner` is the key's name.
-   */
   countAndAlert(owner: string, account: Account, nowMs: number): void;
 }
 

@@ -35,8 +35,7 @@ export async function handleStream(
   response.writeHead(head.status, rawHeaders(responseHeaders(context, head, own)));
   context.onResponseEvent("head", head);
   const chunks = chunkWriter(response);
-  // `runSteps` yields a promise only when the stream must wait. An `await` after each event would cost more than the
-  // event.
+  // `runSteps` yields only when the stream must wait, because awaiting every event would be slow.
   for (const wait of runSteps({ context, response, chunks }, steps)) await wait;
   const hasLeft = context.client.isDisconnected();
   if (hasLeft) events.disconnected();
@@ -112,7 +111,7 @@ async function runPause(
   else await dropConnection(connection.response);
 }
 
-/** Drops the connection once the written data is sent. Node sends the data after the current turn of the event loop. */
+/** Drops the connection in the next event-loop turn, so that Node first sends the written data. */
 async function dropConnection(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
   response.destroy();
@@ -172,10 +171,7 @@ export interface ChunkWriter {
   end(): void;
 }
 
-/**
- * Creates a writer that frames HTTP chunks itself. Node would write each chunk in four parts, which costs more than
- * making the event. Source: RFC 9112, section 7.1 (chunked transfer coding).
- */
+/** Creates a writer that frames chunks itself, because Node is slower. Source: RFC 9112, section 7.1. */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
   // HTTP/1.0 has no chunked encoding. There, the end of the connection ends the body.
   const { chunkedEncoding: isChunked } = response;

@@ -2,10 +2,7 @@ import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { type Endpoint, runsAgent } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 
-/**
- * Kinds of trouble. `error`: status 500. `drop`: the connection is closed without a response. `limit`: 429. `delay`: a
- * wait before the request is handled.
- */
+/** Kinds of planned failure: status 500, a closed connection, status 429, or a wait before handling. */
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
 /** A plan that makes the next requests that run an agent fail or wait. */
@@ -23,9 +20,7 @@ export interface PlannedTrouble {
 export interface Trouble {
   /** Replaces the current plan. */
   plan(planned: PlannedTrouble): void;
-  /**
-   * Counts a request against the plan. Returns the planned trouble if the request must fail or wait; otherwise `null`.
-   */
+  /** Counts a request against the plan; returns the failure or wait planned for the request, or `null`. */
   take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
 }
 
@@ -69,10 +64,7 @@ interface ShownWindow {
   readonly resetAtMs: number;
 }
 
-/**
- * Makes the error of a planned failure. For `limit`, this is a 429 for too many concurrent requests, and its headers
- * show the given window.
- */
+/** Makes the error of a planned failure; for `limit`, a 429 whose headers show the given window. */
 export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
   const message = "This failure was asked for by a test control.";
   if (kind !== "limit") return apiError("crash", message);

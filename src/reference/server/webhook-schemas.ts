@@ -64,10 +64,7 @@ const alert = objectSchema({
   created_at: timeSchema,
 });
 
-/**
- * Schemas for the routes of webhooks and alerts. Request bodies are only described here; functions of `Behaviour`
- * validate them.
- */
+/** Schemas of the routes of webhooks and alerts; `Behaviour` validates the request bodies instead. */
 export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",

@@ -133,7 +133,6 @@ export const wrapAsResult = (value: unknown) => ({
 });
 /** Wraps a body in the document's generic envelope: the body becomes `data`. */
 export const wrapAsData = (value: unknown) => ({ status: "success", data: value });
-/** Wraps a body in the document's generic envelope: the body becomes `data`, and the envelope's `metadata` is added. */
 const wrapWithMetadata = (value: unknown) => ({
   status: "success",
   data: isObject(value) ? { ...value, metadata: envelopeMetadata } : value,

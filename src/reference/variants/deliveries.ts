@@ -8,7 +8,6 @@ const eventBody = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
-/** Replaces the delays of retries. `from`: whether each delay counts from the previous or from the first attempt. */
 const replaceRetryDelays =
   (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({

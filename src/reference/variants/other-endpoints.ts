@@ -19,7 +19,6 @@ const deliveriesBody = overrideJson("deliveriesBody");
 const metricsBody = overrideJson("metricsBody");
 const alertBody = overrideJson("alertBody");
 
-/** Reports failed deliveries as pending in the list of deliveries. The webhook itself is reported as failed instead. */
 const showWebhookAsFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");

@@ -5,10 +5,7 @@ import { addressSet, normalizeAddress } from "../addresses.ts";
 
 /** Refuses webhook URLs by which a user could make the server send requests to its own network. */
 export interface AddressGuard {
-  /**
-   * Returns why the server does not deliver to a URL, or `null`. Does not resolve host names; `lookup` checks their
-   * addresses.
-   */
+  /** Returns why the server does not deliver to a URL, or `null`; does not resolve host names. */
   addressRefusal(url: string): string | null;
   /** Resolves a host name to connect to. Fails if the server may not deliver to one of its addresses. */
   readonly lookup: LookupFunction;
@@ -22,10 +19,7 @@ export interface GuardOptions {
   readonly allowsLoopback: boolean;
   /** IP addresses and CIDRs that webhooks may use although they are not public. */
   readonly allowed: readonly string[];
-  /**
-   * The IP addresses of this machine. No webhook may deliver to them, even if they are public. Default: the addresses
-   * of all network interfaces.
-   */
+  /** This machine's addresses, which no webhook may reach. Default: those of all network interfaces. */
   readonly machineAddresses?: readonly string[];
   /** The resolver of host names. Default: the system's. */
   readonly resolve?: Resolver;
@@ -68,8 +62,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     lookup: (name, { all }, done) => {
       resolve(name, (error, addresses) => {
         if (error !== null) return done(error, "");
-        // One refused address is enough to refuse the host name, because the connection may try all addresses of the
-        // name.
+        // One refused address refuses the host name, because the connection may try every address.
         const refused = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
         if (refused !== undefined)
@@ -92,9 +85,7 @@ export function listensOnLoopback(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
 
-/**
- * Networks to which no webhook of a user may deliver. Source: the IANA special-purpose address registries (RFC 6890).
- */
+/** Networks that no user's webhook may reach. Source: IANA special-purpose registries (RFC 6890). */
 export const privateNetworks = addressSet([
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -106,8 +97,7 @@ export const privateNetworks = addressSet([
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
-  // Networks reserved for documentation (RFC 5737): this one, 198.51.100.0/24, 203.0.113.0/24, and the two IPv6
-  // networks below.
+  // Reserved for documentation (RFC 5737), like 198.51.100.0/24 and 203.0.113.0/24 below.
   "192.0.2.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
@@ -142,7 +132,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Returns an IP address in a list. If it is an IPv6 address that embeds an IPv4 address, adds the IPv4 address. */
+/** Lists an IP address, and the IPv4 address that an IPv6 address embeds, if any. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];

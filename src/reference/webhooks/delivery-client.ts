@@ -12,10 +12,7 @@ export interface DeliveryRequest {
   /** Local IP address to send from; `null` for the system's choice. */
   readonly localAddress: string | null;
   readonly framing: "length" | "chunked";
-  /**
-   * Milliseconds until the response's status and headers must have arrived, on the server's clock; `Infinity` for no
-   * limit.
-   */
+  /** Milliseconds of the server's clock until the response's status and headers must arrive. */
   readonly timeoutMs: number;
   /** Whether the delivery succeeds only if the whole response body has arrived. */
   readonly awaitsBody: boolean;
@@ -38,7 +35,7 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** Maximum size of a response body that is read to its end. A connection can be reused only after the body is read. */
+/** Maximum size of a response body that is read to its end, so that the connection can be reused. */
 const maxReadBodyBytes = 65_536;
 /** Maximum time for reading a response body, on the server's clock. */
 const bodyTimeoutMs = 1000;
@@ -132,10 +129,7 @@ function redirectOf(url: string, { statusCode, headers: { location } }: Dispatch
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
-/**
- * Reads a response body to its end if it is short, so that the connection can be reused. Closes the connection if it is
- * long.
- */
+/** Reads a short response body to its end, to reuse the connection; closes the connection of a long one. */
 function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

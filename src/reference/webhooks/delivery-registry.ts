@@ -158,9 +158,7 @@ function withoutContent(message: DeliveryMessage): DeliveryMessage {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }
 
-/**
- * Returns the totals of a webhook after an attempt. The attempt changed one of its deliveries from `before` to `after`.
- */
+/** Returns a webhook's totals after an attempt changed a delivery from `before` to `after`. */
 export function totalsAfterAttempt(
   tally: DeliveryTotals,
   before: Delivery,

@@ -4,9 +4,7 @@ import type * as Sqlite from "node:sqlite";
 import { makeFolder } from "../../base/files/folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
-/**
- * The error for a data folder that cannot keep the server's state. Its message addresses the user who named the folder.
- */
+/** A data folder cannot keep the server's state; the message is for the user who named the folder. */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }
@@ -26,11 +24,7 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/**
- * Keeps the state in `conformance.sqlite` in a folder. Creates the folder if missing.
- *
- * @throws {DataFolderProblem} if the folder cannot keep the state
- */
+/** Keeps the state in a folder, created if missing; throws a `DataFolderProblem` if that is impossible. */
 export function diskStore(folder: string): Store {
   try {
     return storeOn(openDatabase(folder));
@@ -51,8 +45,7 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   const database = new Database(file);
   // Only the owner may read the file, because it contains secrets of webhooks.
   chmodSync(file, 0o600);
-  // The lock makes sure that only one server uses a folder. A killed server leaves no lock. Its finished writes are
-  // kept, because the operating system already has them.
+  // The lock lets only one server use the folder. A killed server leaves no lock.
   database.exec(
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
   );

@@ -169,7 +169,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
 
 /** Delivery requests that have no response yet. A virtual clock waits for them, for a limited time. */
 export interface InFlightRequests {
-  /** Registers a request that is being sent. Returns a function that the caller calls when the request has ended. */
+  /** Registers a request that is being sent; call the returned function when the request has ended. */
   begin(budget: WaitBudget): () => void;
   /** Whether a virtual clock must wait, because the wait budget of an open request is not used up. */
   isWaiting(): boolean;
@@ -177,15 +177,15 @@ export interface InFlightRequests {
   whenIdle(): Promise<void>;
 }
 
-/** How long a virtual clock waits for a delivery request: `little` if the receiver did not respond the last time. */
+/** How long a virtual clock waits for a delivery: `little` if the receiver did not respond last time. */
 export type WaitBudget = "usual" | "little";
 
 /** Location of the receivers. Receivers in this process respond after a few turns of the event loop. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Length of the timers that make up a wait budget. While this process stalls, only one timer expires. Responses that
- * arrived meanwhile are read before the next timer begins.
+ * Milliseconds of each of the timers that make up a wait. After a stall of this process, arrived responses are read
+ * before the next timer.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };

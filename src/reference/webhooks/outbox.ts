@@ -26,22 +26,14 @@ export interface Outbox {
   find(id: string): Webhook | undefined;
   /** Returns all active webhooks, in order of creation. */
   webhooks(): readonly Webhook[];
-  /**
-   * Sends an event to each webhook whose subscription matches. Returns at once, but only after the event is stored in
-   * the data folder, if there is one.
-   */
+  /** Stores an event, and begins to deliver the event to each webhook that is subscribed to it. */
   emit(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook: a usage alert. */
   notify(to: Pick<DeliveryDestination, "url" | "secret">, body: unknown): void;
-  /**
-   * Returns the deliveries of a webhook in order of creation: all pending ones, and the last thousand that have ended.
-   */
+  /** Returns a webhook's deliveries by creation: all pending ones, and the last thousand that have ended. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
-  /**
-   * Returns why the server does not deliver to a URL, or `null`. The addresses of a host name are checked later, when
-   * the server connects.
-   */
+  /** Returns why the server does not deliver to a URL, or `null`; does not resolve host names. */
   addressRefusal(url: string): string | null;
   /** Resolves when no request waits for a receiver's response, or after a short real time. */
   whenIdle(): Promise<void>;

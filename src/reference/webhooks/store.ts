@@ -3,10 +3,7 @@ import type { WebhookEvent } from "../../spec/events.ts";
 /** Owner of webhooks that come from agent configuration files. No key owns them. */
 export const fileOwner = "file";
 
-/**
- * A new webhook: the URL of its receiver, and the events that it gets. Source: Endpoints, "6. Create a webhook";
- * Resources, "Webhook endpoint config".
- */
+/** A new webhook: its receiver's URL, and its events. Source: Resources, "Webhook endpoint config". */
 export interface NewWebhook {
   readonly url: string;
   /** Event types, or wildcards such as `agent.*`. */
@@ -26,9 +23,7 @@ export interface Webhook extends NewWebhook {
   readonly createdMs: number;
 }
 
-/**
- * An event about the execution or deployment of an agent, before an id is assigned. Source: Events, "Webhook events".
- */
+/** An event of an agent, before an id is assigned. Source: Events, "Webhook events". */
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
@@ -130,10 +125,7 @@ export interface StoredWebhook {
   readonly totals: DeliveryTotals;
 }
 
-/**
- * The highest numbers of webhooks, messages and deliveries so far. New numbers begin above them, so that none is used
- * twice.
- */
+/** Highest numbers given to webhooks, messages and deliveries, so that none is used twice. */
 export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
@@ -193,10 +185,7 @@ export function memoryStore(): Store {
   };
 }
 
-/**
- * Runs a write to the store. If it fails, prints a warning instead of throwing, so that requests and deliveries
- * continue.
- */
+/** Runs a write to the store; a failure only prints a warning, so that requests continue. */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

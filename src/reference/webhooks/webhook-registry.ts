@@ -49,8 +49,7 @@ export function webhookRegistry(
   };
   const active = () => [...byId.values()].filter(({ isActive }) => isActive);
   for (const { webhook, isActive, totals } of stored.webhooks) {
-    // After a restart, webhooks of configuration files are inactive at first. Each file is read again, and then adds
-    // its webhooks anew.
+    // Webhooks of configuration files stay inactive until their file is read again.
     const isStillActive = isActive && webhook.owner !== fileOwner;
     byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }

@@ -7,15 +7,13 @@ import { type Reference, startReference } from "../../reference.ts";
 import { referenceTiers } from "../../keys.ts";
 import type { ChildRequest, PatchName, ChildReply, StartOptions, ChildCommand } from "./server-process.ts";
 
-// This file runs the embedded server as a child process. The process ends when its parent ends, because the channel to
-// the parent closes.
+// This file runs the embedded server in a child process, which ends with its parent.
 
 let reference: Reference | null = null;
 const clock = acceleratedClock(1);
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C sends SIGINT to all processes of a terminal. This process ignores it, because the parent still needs the
-// server to finish its requests.
+// Ignores Ctrl-C, because the parent still needs the server to finish its requests.
 process.on("SIGINT", () => {});
 
 process.on("message", ({ id, command }: ChildRequest) => {

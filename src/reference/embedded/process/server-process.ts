@@ -11,15 +11,11 @@ export interface NewKey {
   readonly key: string;
 }
 
-/** The embedded reference server in a separate process, so that the server and the load do not slow each other down. */
+/** The embedded reference server in a separate process, so that server and load do not slow each other. */
 export interface ReferenceProcess extends StartedServer {
   readonly issueKey: (tier: TierName) => Promise<NewKey>;
-  /**
-   * Sets the speed of the server's clock, as a multiple of the speed of the machine's clock. Timers that are already
-   * set keep their real duration.
-   */
+  /** Sets the speed of the server's clock. Timers that are already set keep their real duration. */
   readonly setSpeed: (speed: number) => Promise<void>;
-  /** Moves the server's clock to the beginning of the next hour, so that no window ends during the next measurement. */
   readonly toNextHour: () => Promise<void>;
   /** Returns the resident memory of the server's process, in bytes. */
   readonly rssBytes: () => Promise<number>;
@@ -27,11 +23,7 @@ export interface ReferenceProcess extends StartedServer {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the server on a free loopback port, in a child process that ends with this process, even after a crash.
- *
- * @throws {Error} with the server's message if the server does not start
- */
+/** Starts the server on a free loopback port, in a child process that ends with this process. */
 export async function startReferenceProcess(options: Partial<StartOptions> = {}): Promise<ReferenceProcess> {
   const start: StartOptions = { patches: [], tiers: {}, speed: 1, ...options };
   const child = startChild();
@@ -77,10 +69,6 @@ interface PendingCommand {
   readonly reject: (error: Error) => void;
 }
 
-/**
- * Returns a function that sends a command to the child process. Its promise resolves with the reply, or rejects when
- * the process ends.
- */
 function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
   const waiting = new Map<number, PendingCommand>();
   let count = 0;
@@ -113,7 +101,7 @@ function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<
 const unexpectedReply = ({ kind }: ChildReply): Error =>
   new Error(`The embedded server's process sent an unexpected reply: ${kind}.`);
 
-/** The name of a fault or variant. Only the name is sent, because functions cannot be sent to another process. */
+/** The name of a fault or variant, as sent to the child process. */
 export type PatchName = Pick<Patch, "kind" | "name">;
 
 /** Options of the server in the child process. */

@@ -108,7 +108,7 @@ export function createCellIndex({
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/** Returns a column of the coverage matrix: the status, and the limit that a 429 reports. */
+/** Returns the column of the coverage matrix: the status, and the limit that a 429 reports. */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],

@@ -27,14 +27,11 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/** Tolerances: whole seconds may be rounded up or down by one, and the server's clock may be off by another second. */
+/** Tolerances: one second for rounding, and in `slackSeconds` another for errors of the server's clock. */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
-/**
- * Judges HDR-19: after a response reports `Remaining: 0`, its window admits no further request until the reset.
- * Tolerates as many requests as the window may have regained, for example because old requests left a rolling window.
- */
+/** Judges HDR-19: after `Remaining: 0`, a window admits only what it may have regained until its reset. */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
   let count = 0;
@@ -67,10 +64,7 @@ interface ExhaustedWindow {
   readonly leftSeconds: number;
 }
 
-/**
- * Returns the window that an admitted request used up, according to its headers. Returns `null` if requests are left,
- * or the limit is not a published one.
- */
+/** Returns the window that an admitted request used up, by its headers; `null` if it used up none. */
 function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow | null {
   const { limit, remaining, reset, resetAfter } = response;
   if (!isAdmitted(response) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
@@ -80,9 +74,6 @@ function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow 
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 
-/**
- * Returns the invokes and streams that were sent after `exhausted` and certainly answered before its window's reset.
- */
 function agentCallsUntilReset<A extends RequestSample>(
   exhausted: A,
   samples: readonly A[],
@@ -124,13 +115,8 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns a function that computes how many requests a window can regain between its exhaustion and a later request.
- * That depends on the limiter:
- * - A rolling window may report as its reset when its oldest request leaves. It regains nothing before.
- * - A rolling window may report as its reset when its newest request leaves, a whole window later. Older requests leave
- *   before that.
- * - A weighted window regains requests while the weight of the previous window falls.
- * - A token bucket moves its reset with each request. So later requests rarely report the same reset.
+ * Returns a function for how many requests the window may regain between `exhausted` and a later request.
+ * Some rolling and weighted windows, and token buckets, give requests back before the reported reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -163,10 +149,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/**
- * Whether the server may have taken a request out of its count, because the request failed. A refused request must also
- * have been in flight together with `exhausted`.
- */
+/** Whether a failed request, or one refused while `exhausted` was in flight, may have left the count. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

@@ -11,17 +11,14 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/**
- * The result of a rule for one response: the wrong value if it breaks the rule, `null` if it keeps it, `undefined` if
- * the rule does not apply.
- */
+/** Wrong value if a response breaks the rule; `null` if it does not; `undefined` if the rule does not apply. */
 type RuleResult = string | null | undefined;
 
 /** A rule about the headers of each response to an accepted key, in runs and under load. */
 export interface HeaderRule {
   readonly clause: HeaderClauseId;
   readonly expected: string;
-  /** The name under which a long load run counts responses that break the rule; `null` if it does not count them. */
+  /** Name under which long load runs count the responses that break the rule; `null` if they do not. */
   readonly countedAs: "negative" | "aboveLimit" | null;
   /** Judges the headers of one response. `limits` are those of the key's tier; `null` if it is unknown. */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
@@ -39,9 +36,7 @@ export const notNegative = {
   },
 } as const satisfies HeaderRule;
 
-/**
- * Rules for headers whose values are texts: each value must be one of the accepted texts. Any other value is malformed.
- */
+/** Rules for headers that allow only certain texts. Any other text counts as malformed. */
 const acceptedTexts = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
   .map((name): HeaderRule => ({
@@ -111,7 +106,7 @@ export function wellFormedHeaders(clause: HeaderClauseId): string {
   return `${texts.join(", ")}, each sent once`;
 }
 
-/** Finds the malformed rate-limit headers of a response. Absent headers are skipped: HDR-1 to HDR-8 judge them. */
+/** Finds the malformed rate-limit headers of a response. HDR-1 to HDR-8 judge absent headers. */
 export function malformedHeaders(headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] {
   const valuesOf = new Map<string, string[]>();
   // No `for … of`: iterators are many times slower in k6's interpreter.
@@ -132,7 +127,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
   });
 }
 
-/** Returns the names of the rate-limit headers that a response lacks (HDR-1 to HDR-8). Malformed is not missing. */
+/** Returns the rate-limit headers that a response lacks (HDR-1 to HDR-8). Malformed is not missing. */
 export const missingHeaders = (
   info: Pick<RateLimitInfo, RateValue>,
   malformed: readonly MalformedHeader[] = [],
@@ -141,7 +136,7 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaderOf(name).header);
 
-/** Whether a `Limit` header may report the minute's limit: the published number, with or without the burst on top. */
+/** Whether `Limit` may report the minute's limit: the published number, with or without the burst. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 

@@ -71,16 +71,13 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // Between requests at the same time (`atOnce`), nothing is refilled. So no tolerance for rounding is needed.
+  // Requests at the same time need no tolerance for rounding: nothing is refilled between them.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
-/**
- * Whether a refusal reports a longer wait than a bucket needs. A bucket needs to refill one token for the request, and
- * one for each earlier refusal that used up a token.
- */
+/** Whether a refusal announces a longer wait than the refill for it and all earlier refusals takes. */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
   refillPerMs: number,

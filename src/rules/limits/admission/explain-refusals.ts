@@ -9,25 +9,17 @@ import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore, timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
-  /**
-   * Refusals that some allowed limiter may have made. The refused requests may have used up the limits, or held a
-   * concurrency slot.
-   */
   readonly explained: ReadonlySet<Decision>;
   /** Refusals that no allowed limiter can have made. */
   readonly unexplained: readonly Decision[];
 }
 
-/**
- * Maximum number of rounds. In each round, the refusals explained so far help to explain others. After the last round,
- * all remaining refusals count as explained.
- */
+/** Maximum number of rounds of explaining refusals by earlier ones. Afterwards, the rest count as explained. */
 const maxRounds = 12;
 
 /**
  * Finds the refusals that some limiter may have made.
- * A refused request may itself count toward the limit, and so explain later refusals. It never explains an earlier one:
- * otherwise, a limiter that refuses too early would justify itself.
+ * A refused request may count, and explain later refusals, but not earlier ones: a limiter cannot justify itself.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -56,7 +48,7 @@ function createReasonTest(
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // A request without a response may have been refused. So it may have restarted the time of a window, as refusals may.
+  // An unanswered request may have been refused, and a refusal may restart the time of a window.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = createFullWindowTest(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
@@ -70,19 +62,15 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/**
- * Returns the burst bucket with its size as a minimum. The fit then assumes the smallest bucket that can have admitted
- * the requests, because a larger one would refuse fewer.
- */
+/** Returns the burst bucket of minimum size, because a larger one would refuse fewer requests. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
 /**
- * Returns a function that tests whether some window may have been full when a request was refused.
- * It counts the requests of the last two window lengths, because some limiters weigh the previous window. If earlier
- * refusals may have restarted the window's time, it also counts those from one window length before them.
+ * Returns a test of whether some window may have been full when a request was refused.
+ * Counts the last two window lengths, and more if earlier refusals may have restarted the window's time.
  */
 function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: RefusalChains) {
   return (refusal: TimedRefusal): boolean => {
@@ -93,10 +81,7 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /**
-   * Returns the time of the first refusal in the chain that may have restarted this refusal's window. Returns
-   * `Infinity` if there is no such chain.
-   */
+  /** Returns when the first refusal that may have prolonged this one's window was made; `Infinity` if none. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 

@@ -21,8 +21,8 @@ import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
 /**
- * A model of a limiter, and how it fits a history. Each set in `unexplained` is one way to fit: the refusals that the
- * limiter cannot have made. Without any set, the model does not fit.
+ * A model of a limiter, and the ways in which it fits a history.
+ * Each way is a set of refusals that the limiter cannot have made. Without any, the model does not fit.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -36,11 +36,7 @@ export interface ModelFits {
   readonly burst: readonly RefusalSet[];
 }
 
-/**
- * Fits every model to a history.
- * @param open the refusals that a rate limit has to explain, because the concurrency limit does not
- * @param mayCount the refused requests that may count toward the limits
- */
+/** Fits every model. A rate limit must explain the refusals in `open`; those in `mayCount` may use up limits. */
 export function fitModels(
   history: History,
   limits: TierLimits,
@@ -73,7 +69,7 @@ function createFitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
-  // A request without a response may have been refused. So it may have restarted the time of a window, as refusals may.
+  // An unanswered request may have been refused, and a refusal may restart the time of a window.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => buildOpeners(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
@@ -92,7 +88,7 @@ function createFitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, and if all admitted requests fit into one window, the model explains the history in any case.
+    // Without refusals, a window that has room for all admitted requests explains the history.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -125,10 +121,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/**
- * Returns the models that can be right. Together with a model of the other limit and the burst limiter, such a model
- * explains every refusal.
- */
+/** Returns the models that, with some model of the other limit and of the burst, explain every refusal. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

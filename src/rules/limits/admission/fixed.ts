@@ -3,7 +3,7 @@ import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** The fixed windows of a history, with bounds for the number of requests in each. Window 0 lies before the history. */
+/** The fixed windows of a history, with bounds of the requests in each. Window 0 lies before the history. */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
@@ -15,10 +15,7 @@ interface WindowGrid {
   readonly begunBefore: Float64Array;
 }
 
-/**
- * Fits fixed windows that begin anywhere in `phases`. Returns `null` if no such windows can have admitted the requests.
- * @param weighted whether each window also counts a part of the previous window's requests
- */
+/** Fits fixed windows that begin anywhere in `phases`. If `weighted`, part of the previous window counts too. */
 export function fitFixed(
   timeline: AdmissionTimeline,
   window: Window,
@@ -43,11 +40,7 @@ const earliestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: numbe
 const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: PhaseRange) =>
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
-/**
- * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit.
- * Some requests may lie in either of two neighboring windows: they fill the first one before the second. A request that
- * may lie in three or more windows is ignored.
- */
+/** Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit. */
 function limitThatFits(
   timeline: AdmissionTimeline,
   windowMs: number,
@@ -100,10 +93,7 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
   return false;
 }
 
-/**
- * Returns the maximum weight of the previous window's requests at the time of a refusal. A request that may lie in
- * either window counts in the current one, where it weighs more.
- */
+/** Returns the maximum weight of the previous window's requests when a request was refused. */
 function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;
   if (index === 0) return 0;

@@ -2,10 +2,8 @@ import { type RequestSample, isAdmitted, isRefused } from "../sample.ts";
 
 /**
  * The history of the requests on one key, as a client observed them.
- *
- * The *limiter's clock* is the target's time, real or virtual, as far as the client knows it. The *client's clock* is
- * its own monotonic time. It orders requests that have the same time on the limiter's clock, and measures how long a
- * slot was held.
+ * The *limiter's clock* is the target's time, real or virtual. The *client's clock* is monotonic: it orders
+ * requests and measures how long slots were held.
  */
 
 /** A span of time in milliseconds, both ends included. */
@@ -32,12 +30,10 @@ export interface Counted {
 /** A number of requests, and the span of time in which the limiter decided on them. */
 export type CountedSpan = Span & Counted;
 
-/**
- * The limiter's decision on a request, at an unknown time within `decided`. It may stand for several equal requests.
- */
+/** The limiter's decision, at an unknown time within `decided`, on one or several equal requests. */
 export interface Decision extends Counted {
   readonly id: string;
-  /** The span in which the decision was made, on the limiter's clock. `toMs` is `Infinity` if no response came. */
+  /** When the decision was made, on the limiter's clock; `toMs` is `Infinity` without a response. */
   readonly decided: Span;
   /** From sending the request to the head of the response, on the client's clock. */
   readonly inFlight: Span;
@@ -46,11 +42,7 @@ export interface Decision extends Counted {
   readonly held: Span | null;
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
-  /**
-   * How long the client has to wait, according to the headers of this refusal, in ms of the limiter's clock. Absent if
-   * other responses contradict these headers.
-   * A limiter that would admit a request much sooner cannot have made the refusal.
-   */
+  /** Wait that this refusal announces, in ms of the limiter's clock. Absent if other responses contradict it. */
   readonly reportedWaitMs?: number;
 }
 
@@ -68,10 +60,7 @@ export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 /** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
-  /**
-   * For each earlier request that may still hold a concurrency slot: the latest time at which it may. Default: there
-   * are no such requests.
-   */
+  /** Until when each earlier request may still hold a concurrency slot. Default: there are none. */
   readonly lingeringUntilMs?: readonly number[];
   /** End times of windows that the target's headers announce. Default: unknown. */
   readonly announced?: AnnouncedEnds;
@@ -87,7 +76,7 @@ export interface AdmissionOptions {
   readonly tokensMayBeExhausted?: boolean;
 }
 
-/** A request as its client observed it, with times in ms. It is assumed that the limiter uses the client's clock. */
+/** A request as its client observed it, with times in ms on a clock that the limiter shares. */
 export interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
@@ -98,7 +87,7 @@ export interface ObservedRequest {
   readonly outcome: DecisionOutcome;
   /** Minimum duration of the agent's work on the request. Default: 0, as if nothing is known. */
   readonly minOccupiedMs?: number;
-  /** Maximum time of a byte in the network, needed to prove how long a stream held its slot. Default: not known. */
+  /** Maximum time of a byte in the network, to prove how long a stream held its slot. Default: unknown. */
   readonly maxTransitMs?: number;
 }
 
@@ -129,10 +118,7 @@ function certainHold(request: ObservedRequest): Span | null {
 /** The fields of a sample from which a decision is derived. Times are in ms of the client's clock. */
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/**
- * Returns the limiter's decision as a response shows it. A health request counts as `failed`, because no limit decides
- * on it.
- */
+/** Returns the outcome that a response shows. Health requests are `failed`, as no limit decides on them. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";
@@ -140,11 +126,7 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
   return isAdmitted(answer) ? "admitted" : "failed";
 }
 
-/**
- * Returns the limiter's decision on a request.
- *
- * @param decided when the limiter decided, by its own clock; `toMs` is ignored if no response arrived
- */
+/** Returns the limiter's decision on a request, made within `decided` by the limiter's clock. */
 export function decisionOfResponse(
   answer: DecisionSample,
   decided: Span,

@@ -6,10 +6,7 @@ import type { AdmissionOptions, Decision, History } from "./history.ts";
 import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, createSlotTest } from "./slots.ts";
 
-/**
- * One possible explanation of the responses to all requests on a key. It lists the limiter shapes that fit, for the
- * hour's limit and for the minute's.
- */
+/** A possible explanation of all responses on a key: the limiter shapes that fit each limit. */
 export interface LimiterReading {
   /** Whether refused requests use up the limits, as admitted ones do. */
   readonly refusalsCount: boolean;
@@ -17,10 +14,7 @@ export interface LimiterReading {
   readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
 }
 
-/**
- * The verdict on the requests of one key: the possible explanations of their responses, or a breach.
- * An explanation in which refused requests use up the limits is listed only if there is no other, or on request.
- */
+/** The verdict on the requests of one key: possible explanations of their responses, or a breach. */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
@@ -31,10 +25,10 @@ export type HistoryVerdict =
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key by the rate limits that the document allows (Limits, "Request rate (per API key)").
- * The verdict is a breach if no allowed limiter can have given all the responses.
+ * Judges the requests on one key by the rate limits that the document allows: see docs/judging-limits.md.
+ * A breach means that no allowed limiter can have given all the responses.
  *
- * @param everyReading whether to return all possible explanations of the responses, not only the first
+ * @param everyReading whether to return all possible explanations, not only the first
  */
 export function judgeAdmission(
   history: History,
@@ -57,9 +51,7 @@ export function judgeAdmission(
   };
 }
 
-/**
- * Decides whether an allowed limiter explains a history. Returns the first explanation or, with `everyReading`, all.
- */
+/** Decides whether an allowed limiter explains a history. Finds all if `everyReading`, else the first. */
 export function decideVerdict(
   history: History,
   limits: TierLimits,
@@ -105,10 +97,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
   return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
-/**
- * Decides which limit is broken: the hour's, or else the minute's, if none of its models without an added burst can
- * have admitted the requests. Otherwise, the history is `inconsistent`.
- */
+/** Names the hour's or else the minute's limit as broken if none of its models without added burst fits. */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
@@ -121,7 +110,7 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst allowance is added to the limit per minute. Contains `true` and `false` if both are possible. */
+  /** Whether the burst comes on top of the limit per minute. Both values if both are possible. */
   readonly burstAdds: readonly boolean[];
   /** Whether refused requests use up the limits. Contains `true` and `false` if both are possible. */
   readonly refusalsCount: readonly boolean[];

@@ -16,10 +16,7 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 
 export type LimitName = "hour" | "minute";
 
-/**
- * How many requests a limiter admits. `exactly`: this number. `minimum`: the number is not published, and may be
- * higher.
- */
+/** How many requests a limiter admits: `exactly` this many, or an unknown number from a `minimum` on. */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
   | { readonly kind: "minimum"; readonly requests: number };
@@ -34,10 +31,7 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/**
- * The result of fitting a limiter that can have admitted the requests of a history. `unexplained` are the refusals that
- * it cannot have made.
- */
+/** The fit of a limiter that can have admitted the requests, with the refusals that it cannot have made. */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }
@@ -53,12 +47,7 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
-/**
- * Returns the capacity to assume for a limiter. If only a minimum is known, that is `needed`, but never less than the
- * minimum.
- *
- * @param needed the smallest capacity with which the limiter can have admitted the requests
- */
+/** Returns the capacity to assume, given the smallest that admits the requests (`needed`). */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
@@ -73,7 +62,7 @@ export function hourModels(limits: TierLimits): LimiterModel[] {
   }));
 }
 
-/** Returns every model of the minute's limit that the document allows, each with and without the burst allowance. */
+/** Returns every model of the minute's limit that the document allows, with and without the burst. */
 export function minuteModels(limits: TierLimits): LimiterModel[] {
   const { perMinute, burst } = limits;
   const refillPerMs = perMinute / minuteMs;
@@ -92,7 +81,7 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/** Returns a separate limiter of bursts: a bucket of the burst's size that refills at the rate of the minute. */
+/** Returns a separate limiter of bursts: a bucket of the burst's size, refilled at the minute's rate. */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

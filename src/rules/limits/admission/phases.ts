@@ -2,24 +2,18 @@ import type { Fit, Window } from "./models.ts";
 import { addMinimalSet, isEmpty, isSubset, type RefusalSet } from "./refusals.ts";
 import type { Span } from "./history.ts";
 
-/** A range of phases, in ms. A phase is the time from the start of the history to the beginning of the first window. */
+/** Range of phases, in ms: the time from the start of the history to the start of the first window. */
 export interface PhaseRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/**
- * Fits the limiters of all phases in a range at once. A refusal may be unexplained only if no phase in the range
- * explains it.
- */
+/** Fits the limiters of all phases in a range at once. A refusal is explained if any phase explains it. */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
- * Searches for phases of windows that explain the history. Returns the smallest sets of refusals that remain
- * unexplained; an empty list if no phase fits.
- *
- * A range is precise enough if the phase in its middle explains as much as the whole range. Other ranges are halved, up
- * to `depth` times.
+ * Searches for phases that explain the history. Returns the smallest sets of refusals left unexplained.
+ * Halves undecided ranges up to `depth` times: see docs/judging-limits.md.
  */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -42,10 +36,7 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/**
- * Returns how many times `searchPhases` may halve a range. Fewer requests make each step cheaper, so they allow more
- * steps.
- */
+/** Returns how often `searchPhases` may halve a range: more often for fewer requests, which cost less. */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
@@ -59,19 +50,14 @@ export interface Announcement {
 }
 
 const secondMs = 1000;
-/** Maximum difference between two reports of the same reset: several servers of one target may round it differently. */
+/** Maximum difference between two reports of the same reset, which servers may round differently. */
 const maxApartMs = 2 * secondMs;
-/**
- * This many different values of `Remaining` prove fixed windows. So do values of `Reset-After` at least `minSeconds`
- * apart. With fewer, the windows may be rolling.
- */
+/** Fixed windows show this many values of `Remaining`, or values of `Reset-After` `minSeconds` apart. */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Returns the span in which a fixed window ends, according to the reported resets. Returns `null` if the resets are not
- * whole windows apart, or if too few responses distinguish fixed windows from rolling ones.
- *
+ * Returns when a fixed window ends by the reported resets; `null` if they do not prove fixed windows.
  * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
@@ -104,10 +90,7 @@ function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
-/**
- * Returns the possible phases of fixed windows, in ms after `startMs`, as one range or two.
- * @param announced span in which a window ends, according to the headers; `undefined` if they do not say
- */
+/** Returns the possible phases of fixed windows, limited to those that end in `announced` if it is known. */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];

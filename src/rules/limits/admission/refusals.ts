@@ -1,4 +1,4 @@
-/** A set of refusals, as a bitmap by index. A model of a limiter has the set of refusals that it cannot explain. */
+/** A set of refusals, as a bitmap by index: those that a model of a limiter cannot explain. */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {
@@ -33,10 +33,7 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
 /** Maximum number of refusal sets to keep for one limiter model, to limit computing time. */
 const maxKeptSets = 48;
 
-/**
- * Adds a set to a list of minimal sets. Does nothing if the list has a subset of it, and removes its supersets. If the
- * list is full, replaces its last set by the intersection with the new set.
- */
+/** Adds a set to a list of minimal sets, in which no set contains another. */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;
   const stillMinimal = sets.filter((kept) => !isSubset(set, kept));

@@ -11,10 +11,7 @@ import {
 } from "./timeline.ts";
 import { countBelow, countUpTo } from "../../../base/sorted.ts";
 
-/**
- * Fits a rolling window to a history. Returns `null` if it cannot have admitted the requests, whatever their exact
- * times.
- */
+/** Fits a rolling window to a history; `null` if it cannot have admitted the requests at any times. */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
   const limit = capacityFor(capacity, needed);
@@ -30,13 +27,9 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
   return { unexplained };
 }
 
-/**
- * Whether the requests can have had times such that no window contains more than `limit` of them. The n-th time must
- * lie between the n-th values of `earliest` and `latest`.
- */
+/** Whether the requests can have had times such that no window contains more than `limit` of them. */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The times chosen so far, in ascending order. The requests from position `upToRank[n - 1]` to before `upToRank[n]`
-  // have the time `chosen[n]`.
+  // Ascending times: the requests from rank `upToRank[n - 1]` to before `upToRank[n]` have time `chosen[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -58,11 +51,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   return true;
 }
 
-/**
- * Returns the maximum number of requests that are certainly in one window. A request exactly at the window's end is not
- * in it.
- * @param admitted sorted by the earliest possible time of each request
- */
+/** Returns the most requests that are certainly in one window, its end excluded. Sort `admitted` by `fromMs`. */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = tallyOf(sharp, (one) => one.toMs);
@@ -80,17 +69,11 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
 /** Maximum length, in windows, of the spans in which `minByCounting` counts the admitted requests. */
 const maxWindows = 16;
 
-/**
- * Returns a lower bound of the capacity of a limiter whose windows open with a request. Each window is at least
- * `windowMs` long, and refusals may prolong it.
- */
+/** Returns a lower bound of the capacity if windows open with a request and refusals may prolong them. */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
-/**
- * Returns a lower bound of the capacity, by counting. A span of n window lengths overlaps at most n + 1 windows. So one
- * of them has at least 1 / (n + 1) of the requests in the span.
- */
+/** Bounds the capacity from below: a span of n window lengths overlaps at most n + 1 windows. */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;
@@ -102,9 +85,8 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Returns a lower bound of the capacity, from gaps without requests. A window ends one window length after a request
- * that opened or prolonged it. So one window length after a gap, there is a span in which no window ends. All requests
- * in that span are in one window.
+ * Bounds the capacity from below, by gaps without requests.
+ * One window length after a gap lies a span in which no window ends: its requests share a window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -119,7 +101,7 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   return min;
 }
 
-/** Returns the spans in which certainly no request counted toward the limit. Both ends of a span are excluded. */
+/** Returns the spans, without their ends, in which certainly no request counted toward the limit. */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);

@@ -2,7 +2,7 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore, requestsAtFirstInstants, tallyOf, requestsUpTo } from "./timeline.ts";
 
-/** Returns the maximum number of concurrency slots that were certainly held at the same time, and when they were. */
+/** Returns the most concurrency slots that were certainly held at once, and when. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);
@@ -22,10 +22,7 @@ export type SlotTest = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
-/**
- * Returns a function that tests whether other requests may have held all slots when a request was refused.
- * @param mayHold refused requests that may have held a slot while the server checked another limit
- */
+/** Returns a test of whether other requests, or refused ones in `mayHold`, may have held all slots. */
 export function createSlotTest(
   history: History,
   concurrent: number,

@@ -7,9 +7,7 @@ export interface Instants {
   readonly latest: Tally;
 }
 
-/**
- * A refusal, the span in which it was decided, and the maximum number of requests that counted toward the limit before.
- */
+/** A refusal, and the maximum number of requests that counted toward the limit before. */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
@@ -21,9 +19,8 @@ export interface TimedRefusal {
 }
 
 /**
- * A history, prepared for fitting models of limiters. All times are on the limiter's clock, and the tolerance is added
- * at both ends of each span.
- * `counted` are the requests that may count toward the limit. They can include refusals.
+ * A history prepared for fitting models: spans on the limiter's clock, extended by the tolerance.
+ * `counted` are the requests that may count toward the limit, even refusals.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, sorted by their earliest possible time. */
@@ -35,9 +32,7 @@ export interface AdmissionTimeline {
   readonly startMs: number;
   /** Latest time in the history, apart from `Infinity`. */
   readonly endMs: number;
-  /**
-   * Until this time, earlier requests that are not in the history may still count. `-Infinity` if the key was fresh.
-   */
+  /** Until when earlier, unknown requests may still count; `-Infinity` if the key was fresh. */
   readonly unknownUseUntilMs: number;
 }
 
@@ -79,10 +74,7 @@ export function timelineOf(
   };
 }
 
-/**
- * Builds a series of subsets of the admitted requests, each without the longest spans of the previous one. A single
- * long span makes the bounds of its whole subset imprecise.
- */
+/** Builds ever smaller subsets without the longest spans, which make a subset's bounds imprecise. */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;
@@ -99,7 +91,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
 /** Times in ascending order, and how many requests each of them stands for. */
 export interface Tally {
   readonly values: Float64Array;
-  /** For each of `values`, the number of requests at earlier times. One more entry gives the number of all requests. */
+  /** For each of `values`, how many requests have earlier times; one more entry counts all requests. */
   readonly before: Float64Array;
 }
 
@@ -125,10 +117,7 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 /** Returns how many requests the first `entries` times of a tally stand for in total. */
 export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
-/**
- * Returns a function that finds the time of a request by its position (`rank`), as an index in the tally. Each call
- * must pass the same or a higher position than the last.
- */
+/** Returns a function from a request's position to its index in the tally. Positions must not decrease. */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {

@@ -95,7 +95,6 @@ async function measureAndPrint(row: BenchRow, { rounds, scale }: Flags): Promise
 const writeJson = (file: string, figures: Figures): void =>
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 
-/** Writes new figures into figures.json and the page. Rows that were not measured now keep their figures. */
 function saveFigures(fresh: readonly FigureRow[], scale: number): void {
   if (scale !== 1) throw new Error("--write needs results of the full size: omit --scale.");
   const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];

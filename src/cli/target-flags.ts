@@ -97,7 +97,6 @@ function targetFromFile(flags: TargetFlags, path: string, environment: Environme
   return { ...target, ...withDefaultStreamingAgent({ ...agents, answering: flags.agent }) };
 }
 
-/** Replaces the webhook receiver, but keeps the published addresses from which the target delivers. */
 function withReceiver(file: Target, receiver: z.infer<typeof webhooksSchema>): Target {
   const webhooks = webhooksOf(receiver, file.baseUrl);
   return { ...file, webhooks: webhooks && { ...webhooks, sources: file.webhooks?.sources ?? null } };

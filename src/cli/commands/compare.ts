@@ -97,14 +97,12 @@ function prepare(oldPath: string, newPath: string, flags: FlagsOf<typeof compare
   return { older, newer, rules, outputs, isQuiet: flags.quiet === true };
 }
 
-/** Returns `load`, `a run`, or the judged party. Only reports of one kind can be compared. */
 function kindOf({ report }: ReportDocument): string {
   if (report.load !== undefined) return "load";
   const party = partyOf(report);
   return party === "server" ? "a run" : `a ${party}`;
 }
 
-/** Judges a report's saved evidence again. The result contains no webhook secrets. */
 function readRejudged(path: string): ReportDocument {
   const { report, evidence } = readSavedRun(runFolder(path));
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);

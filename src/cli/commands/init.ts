@@ -128,7 +128,6 @@ async function proposeFile(
   return writeFile(answers, text, flags, prompter);
 }
 
-/** Looks for the target's test control; `null` without `--control-token-variable`. */
 async function controlOf(
   { baseUrl, network }: AnswersBeforeDiscovery,
   flags: InitFlags,

@@ -117,7 +117,6 @@ async function prepare(flags: NightlyFlags) {
   };
 }
 
-/** Reads the load of a night. Throws if consent is missing, because a nightly job cannot ask for it. */
 function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
     if (flags.scenario.length > 0) throw new UsageError(line`--scenario and --no-load exclude each other.`);

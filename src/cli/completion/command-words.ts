@@ -23,7 +23,7 @@ export const wordLists = {
   shells,
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Words that a shell offers for a value: a word list, file names (`file`, also for free text), or nothing (`none`). */
+/** Words that a shell offers for a value: a list, file names (`file`, also for free text), or nothing (`none`). */
 export type ValueKind = keyof typeof wordLists | "file" | "none";
 
 export interface FlagWords {

@@ -129,7 +129,6 @@ function targetNotes(older: Report, newer: Report): string[] {
 
 const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
-/** Returns a note if the reports' requirement sets differ, with a verdict by the earlier set. */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
   if (was === is) return [];
@@ -202,7 +201,6 @@ function incomparableMetricNotes(metrics: readonly LoadMetric[]): string[] {
   );
 }
 
-/** Pairs the streaming quality of each agent in two reports. A change never counts as a regression. */
 function compareStreaming({ streaming: older = [] }: Report, { streaming: newer = [] }: Report): StreamingChange[] {
   const agents = new Set([...newer, ...older].map(({ agent }) => agent));
   return [...agents].map((agent) => ({

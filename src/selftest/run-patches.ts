@@ -21,10 +21,7 @@ export const tryPatches = (
     { onTrial },
   );
 
-/**
- * Tries each group of faults or variants together, on one reference server. Returns the trials in the order of the
- * groups.
- */
+/** Tries each group of faults or variants on one reference server; returns the trials in order. */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
   extent: TrialExtent | ((group: readonly Patch[]) => TrialExtent),

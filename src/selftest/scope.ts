@@ -5,23 +5,17 @@ import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
 /**
- * How much a trial of a patch (a fault or a variant) runs. Patches of limits are those that `affectsLimits` accepts.
- *
- * - `own`: like `short`, but only the suites of the clauses that the patch breaks. If these suites miss the patch, all
- * suites run.
- * - `short`: keys of the free and enterprise tiers only, with limits of hundreds of requests an hour. Probes that run
- * once per tier run only for patches of limits.
- * - `full`: all probes run. Patches of limits get the keys of every tier.
+ * How much a trial of a patch runs.
+ * - `own`: like `short`, but first only the suites of the clauses that the patch breaks.
+ * - `short`: keys of two tiers; probes that run once per tier run only for patches of limits.
+ * - `full`: all probes, with the keys of every tier for patches of limits.
  */
 export type TrialExtent = "own" | "short" | "full";
 
 /** The suites that one trial runs, and the tiers whose keys it has. */
 export interface TrialScope {
   readonly suites: readonly Suite[];
-  /**
-   * The tiers whose keys the trial has. `small`: free and enterprise, which are enough to run every check. `all`: pro
-   * and team as well.
-   */
+  /** The tiers whose keys the trial has: `small` is free and enterprise, enough to run every check. */
   readonly tiers: "small" | "all";
 }
 
@@ -43,7 +37,7 @@ const clausesOnTiers: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) => checks.filter(usesTierProbe).map(({ clause }) => clause)),
 );
 
-/** Whether a patch changes how the server limits requests, or breaks a clause that the suites test once per tier. */
+/** Whether a patch changes how the server limits requests, or breaks a clause tested once per tier. */
 export function affectsLimits(patch: Patch): boolean {
   return (
     patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||
@@ -57,10 +51,7 @@ export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers
   tiers,
 });
 
-/**
- * Picks faults that together break every clause that any fault breaks. Leaves out a fault if the faults picked before
- * break all its clauses.
- */
+/** Picks faults that together break every clause that any fault breaks. */
 export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[] {
   const open = new Set(faults.flatMap(({ breaks }) => breaks));
   return faults.filter(({ breaks }) => {
@@ -70,10 +61,7 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
   });
 }
 
-/**
- * Divides variants into groups of at most `most`. Variants that replace the same function of `Behaviour` are in
- * different groups.
- */
+/** Divides variants into groups of at most `most`, of which no two replace the same decision. */
 export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
   for (const variant of variants) {

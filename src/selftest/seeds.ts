@@ -44,7 +44,7 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/** Draws 10 to 20 variants by a seed. No two of them are incompatible, or replace the same function of `Behaviour`. */
+/** Draws 10 to 20 compatible variants by a seed, of which no two replace the same decision. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -60,10 +60,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/**
- * Lists the false findings about a legal server: red clauses that its variants do not declare, and errors of the
- * harness.
- */
+/** Lists the false findings about a legal server: undeclared red clauses, and errors of the harness. */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))
@@ -73,10 +70,7 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
   ...errors.map((error) => `harness error: ${error}`),
 ];
 
-/**
- * For each seed, tries a server with the variants drawn by that seed. If there are false findings, looks for the fewest
- * variants that cause them.
- */
+/** For each seed, tries the variants drawn by it, and looks for the fewest that cause false findings. */
 export async function trySeeds(
   seeds: readonly number[],
   extent: TrialExtent,
@@ -107,10 +101,7 @@ export async function trySeeds(
 
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
-/**
- * Returns a small set of patches that still causes the false findings. Removes halves, then quarters, and so on. Each
- * try judges only the clauses in `red`. Returns all patches if that alone does not reproduce the findings.
- */
+/** Reduces patches to a small set that still causes the false findings; judges only the clauses in `red`. */
 async function reduceToCause(
   patches: readonly Patch[],
   red: readonly string[],

@@ -26,8 +26,7 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   };
   let trial = await tryIn(extent);
   const isDetected = (): boolean => patch.breaks.every((clause) => trial.red.includes(clause));
-  // The suites of the broken clauses may not detect the fault. In that case, tries all suites: first with the small
-  // tiers, then with all tiers.
+  // If the suites of the broken clauses miss the fault, all suites are tried, at last with all tiers.
   if (extent === "own" && !isDetected()) trial = await tryIn("short");
   if (extent === "short" && affectsLimits(patch) && !isDetected()) trial = await tryIn("full");
   port?.postMessage(trial);

@@ -27,7 +27,7 @@ export interface PatchTrial {
   /** Checks that were skipped, with their reasons. */
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** For clauses that allow several behaviours (readings), the one that the server showed, as `CLAUSE=reading`. */
+  /** The readings that the server showed of clauses that allow several, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
   /** Texts of the findings that turned checks red. */
   readonly said: readonly string[];
@@ -35,29 +35,16 @@ export interface PatchTrial {
   readonly excess: readonly string[];
 }
 
-/**
- * The maximum number of requests and agent executions that a run may cost: with keys of all tiers, or only of the small
- * tiers.
- */
 const maxCosts = {
   all: { requests: 11_000, executions: 650 },
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/**
- * Faults for which a run may cost `maxCostlyExecutions` agent executions.
- *
- * - `invoke-not-limited`: only invokes show that they are not limited.
- * - `limit-answers-503`: refusals with 503 count as executions.
- * - `no-concurrency-limit`: on a busy machine, the probes hold all slots several times.
- */
+/** Faults for which a run may cost `maxCostlyExecutions` agent executions, such as unlimited invokes. */
 const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
 const maxCostlyExecutions = 850;
 
-/**
- * Describes the costs of a run that exceed the maximum. Variants have no maximum, because a legal burst can double the
- * admitted requests.
- */
+/** Describes a run's costs above the maximum. A variant has no maximum. */
 export function excessOf(
   result: Pick<RunResult, "requests" | "executions">,
   { kind, name }: Pick<Patch, "kind" | "name">,
@@ -71,13 +58,12 @@ export function excessOf(
     .map((cost) => `takes ${result[cost]} ${cost}, more than the ${max[cost]} that a run may take`);
 }
 
-/** Runs the suites of the scope against the reference server with the patch, over real HTTP on a virtual clock. */
+/** Runs the suites of a scope against the reference server with a patch, over HTTP on a virtual clock. */
 export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Promise<PatchTrial> {
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // With `announces`, the run looks for other clients of its keys, as it does with a real target. So each trial tests
-    // that the run does not mistake a faulty limit for another client.
+    // `announces`: the run looks for other clients, and must not mistake a faulty limit for one.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
     // A patch of limits gets the maximum for all tiers, because wrong limits can admit more requests.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
@@ -102,10 +88,7 @@ export const runUnbounded = (
     ...rest,
   });
 
-/**
- * Timeouts of a trial's requests. They are short, because some faults never send a response, but long enough for a busy
- * machine.
- */
+/** Timeouts of a trial's requests: short, because some faults never send a response. */
 export const shortDeadlines = { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 } as const;
 
 /** Describes the finding of a check: the breach, or why there is no verdict. */
@@ -115,10 +98,7 @@ export function describeFinding({ check, instance, finding }: Judgement): string
   return `${name}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`;
 }
 
-/**
- * Removes the pro and team keys of a target, unless they are restricted. Their hourly limits are thousands of requests,
- * which would take too long to use up.
- */
+/** Removes unrestricted pro and team keys, whose hourly limits would take too long to use up. */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {
@@ -177,10 +157,7 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/**
- * Returns the skipped checks of `must` clauses. A variant must cause none, because legal servers like the variant would
- * get no verdict.
- */
+/** Returns the skipped must checks. A variant must cause none: servers like it would get no verdict. */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 

@@ -11,7 +11,7 @@ export interface ClientChange {
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 
-/** Makes a client that sends a wrong request. Every run shows the mistake, even if the server injects no errors. */
+/** Makes a client with a wrong request, which shows even if the server injects no errors. */
 export const wrongRequest = (name: string, breaks: ClauseId, before: string, after: string): ClientChange => ({
   name,
   breaks,
@@ -19,9 +19,7 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
   replace: [[before, after]],
 });
 
-/**
- * Makes a client that reacts wrongly to failures, streams or pages. Only a run with injected errors shows the mistake.
- */
+/** Makes a client that reacts wrongly to failures, streams or pages, which only injected errors show. */
 export const wrongReaction = (
   name: string,
   breaks: ClauseId,

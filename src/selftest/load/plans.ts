@@ -18,7 +18,7 @@ export interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
-  /** Names of the clauses that the load must find broken, or of other requirements such as `load/slow-refusals`. */
+  /** Names of clauses, or of requirements such as `load/slow-refusals`, that the load must find broken. */
   readonly finds: readonly string[];
   /** Clauses that some loads find broken, besides those in `finds`. */
   readonly mayFind?: readonly string[];
@@ -92,11 +92,7 @@ export interface LoadFaultResult extends LoadFaultTrial {
   readonly seconds: number;
 }
 
-/**
- * Lists the trials of each fault: one with each engine that its scenario supports.
- *
- * @throws {Error} if a scenario does not exist
- */
+/** Lists the trials of each fault: one with each engine that its scenario supports. */
 export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly EngineName[]): LoadFaultTrial[] {
   return plans.flatMap(({ fault, scenario: name, tier, finds, mayFind = [] }) => {
     const scenario = scenarioNamed(name);
@@ -107,18 +103,13 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/**
- * Returns the loads of the trials, but against a server without a fault, and each load only once. These loads must find
- * nothing.
- */
+/** Lists each load of the trials once, against a server without a fault, where it must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/**
- * Lists a load without a fault for each scenario and engine. Successive rounds go through the tiers of each scenario.
- */
+/** Lists a load without a fault per scenario and engine; each round uses the next tier of a scenario. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -143,10 +134,7 @@ export async function installedEngines(): Promise<EngineName[]> {
 /** Maximum number of loads that run at the same time. Loads that keep a processor core busy run alone. */
 const maxConcurrentTrials = 4;
 
-/**
- * Runs all trials. Those of {@link exclusiveScenarios} run last, one at a time. Returns the results in the order of the
- * trials.
- */
+/** Runs all trials, with {@link exclusiveScenarios} last and one at a time; returns results in order. */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
   openEnvironment: EnvironmentOpener,
@@ -167,15 +155,10 @@ export async function runLoadFaults(
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
-/**
- * Maximum number of loads that a trial may send. A race does not show in every load, and shows least on a busy machine.
- */
+/** Maximum number of loads that a trial may send, because a race does not show in every load. */
 const maxLoads = 6;
 
-/**
- * Runs a trial, at most `maxLoads` times. Repeats a trial without findings that was invalid or missed its fault,
- * because a fault may show only sometimes.
- */
+/** Repeats a trial that was invalid or missed its fault, because a fault may show only sometimes. */
 async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {
     const result = await runTrial(trial, openEnvironment);
@@ -223,10 +206,7 @@ export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironme
   return result;
 }
 
-/**
- * Minimum time left in the current minute when a load starts. A server may admit the requests of two minutes if the
- * minute ends during the load.
- */
+/** Minimum time left in the current minute when a load starts, so that the load stays within a minute. */
 const minTimeLeftMs = 6000;
 
 async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void> {
@@ -235,7 +215,7 @@ async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void>
   if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** How long a load waits for deliveries. The wait is short, because deliveries that the fault loses never arrive. */
+/** How long a load waits for deliveries: short, because deliveries that the fault loses never arrive. */
 const deliveryWaitMs = 4000;
 
 function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {
@@ -272,7 +252,7 @@ function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "fo
   }
 }
 
-/** Describes each difference between the findings of a load and those in the trial's plan; empty if there is none. */
+/** Describes each difference between the findings of a load and those in the trial's plan. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

@@ -7,10 +7,7 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/replace-evidence.ts";
 
-/**
- * Changes recorded evidence, as if the server behaved differently in one respect. The functions return unaffected
- * exchanges and deliveries unchanged.
- */
+/** Changes recorded evidence, as if the server behaved differently in one respect. */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;
@@ -23,10 +20,7 @@ export interface RecordedRun {
   readonly deliveries: readonly Delivery[];
 }
 
-/**
- * Returns the evidence of probes after a mutation. The server does not run again, because checks are pure functions.
- * Requests stay the same, although probes might have sent others.
- */
+/** Returns the evidence of probes after a mutation. No server runs again, and the requests stay the same. */
 export const mutatedResults = (
   { results, exchanges, deliveries }: RecordedRun,
   { exchange, delivery }: ManualMutation,
@@ -102,10 +96,7 @@ export const hasStatus =
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/**
- * Returns a test whether an exchange calls this endpoint and its response has one of these statuses. Without statuses,
- * any status passes.
- */
+/** Tests whether an exchange is of an endpoint, with one of the statuses if any are given. */
 export const isResponseOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>

@@ -37,10 +37,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
   });
 }
 
-/**
- * Keeps only one response of each kind, in the run and in the evidence of probes that read the whole run. Mutants are
- * then judged much faster, with the same result.
- */
+/** Keeps one response of each kind, so that mutants are judged faster, with the same result. */
 export function reducedRun(run: CleanRun): CleanRun {
   const kept = representativeIds(run);
   const isDropped = (value: unknown): boolean =>

@@ -7,10 +7,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/**
- * Returns a new exchange with changes to the response. Caches recognize exchanges by identity, so the old object stays
- * as it is.
- */
+/** Copies an exchange with a changed response, because caches recognize exchanges by identity. */
 export const withResponse = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
@@ -49,10 +46,7 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 /** The path to a value in JSON: names of members, and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/**
- * Returns the path of each value that `path` selects, in the notation of src/spec/fields.ts. `[]` stands for each array
- * item, and `*` for each value of a map.
- */
+/** Returns the path of each value that `path` selects, in the notation of src/spec/fields.ts. */
 export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))
@@ -72,7 +66,7 @@ export function valueAt(value: unknown, steps: JsonPath): unknown {
   return current;
 }
 
-/** Returns a copy of a JSON value with another value at a path. The value `undefined` removes a member of an object. */
+/** Copies a JSON value with another value at a path; `undefined` removes a member of an object. */
 export function replaceAt(value: unknown, steps: JsonPath, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;

@@ -10,13 +10,10 @@ import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
 /**
- * The result of a mutant. A clause is red if one of its checks reports a breach.
- *
- * - `killed`: an illegal mutant turned red a clause that covers its change.
- * - `killed elsewhere`: an illegal mutant turned red only clauses that do not cover its change.
- * - `survived`: an illegal mutant turned no clause red.
- * - `unchanged`: a legal mutant changed no outcome.
- * - `changed`: a legal mutant changed an outcome.
+ * The result of a mutant.
+ * - Illegal: a clause for its change turned red (`killed`), only another did (`killed elsewhere`), or none
+ *   (`survived`).
+ * - Legal: no outcome changed (`unchanged`), or one did (`changed`).
  * - `crashed`: a check threw an error.
  */
 export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
@@ -29,10 +26,7 @@ export interface MutantTrial {
   readonly changes: readonly string[];
   /** For an illegal mutant: clauses that turned red although they do not forbid its change. */
   readonly alsoRed: readonly string[];
-  /**
-   * `true`: all checks that read the changed evidence judged the mutant. `false`: judging could stop after the checks
-   * of the clauses that forbid the change.
-   */
+  /** Whether all checks of the changed evidence judged, not only those of the clauses that must turn red. */
   readonly isWhole: boolean;
 }
 
@@ -68,10 +62,7 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
-/**
- * Judges a mutant by the checks that read the changed evidence. Begins with the checks of the clauses that forbid the
- * change. If one of these turns red, runs the other checks only with `isWhole`.
- */
+/** Judges a mutant by the clauses that forbid its change; by all others if none is red, or with `isWhole`. */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
   const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
@@ -82,10 +73,7 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 /** Maximum number of legal mutants that are judged together. */
 const maxBatchSize = 20;
 
-/**
- * Judges legal mutants in batches, because nearly all of them change no outcome. If a batch changes one, judges the
- * mutants of that batch one by one.
- */
+/** Judges legal mutants in batches, and one by one only in a batch that changes an outcome. */
 export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
     const changed = changedJudgements(bench, mutateEvidence(bench, batch.replacement));
@@ -94,7 +82,6 @@ export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[
     );
   });
 
-/** The evidence of all probes after a mutant has replaced parts, and the names of the probes with changed evidence. */
 interface MutatedEvidence {
   readonly results: ProbeResults;
   readonly probes: ReadonlySet<string>;
@@ -108,10 +95,6 @@ function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replac
   return { results, probes };
 }
 
-/**
- * Judges changed evidence by the checks that `isMeant` accepts. Returns the judgements that differ from those of the
- * clean run.
- */
 const changedJudgements = (
   { outcomes }: JudgedCleanRun,
   { results, probes }: MutatedEvidence,
@@ -167,7 +150,6 @@ function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mut
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/** Whether a changed outcome of a legal mutant is a false alarm: a failure, a warning, or a skipped `must` clause. */
 function isFalseAlarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (
@@ -183,19 +165,13 @@ function describeJudgement(judgement: Judgement): string {
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/**
- * A batch of mutants that change different exchanges and deliveries, and the replacement that applies all of them at
- * once.
- */
+/** Mutants that change different exchanges and deliveries, and one replacement for all of them. */
 export interface MutantBatch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;
 }
 
-/**
- * Divides mutants into batches of at most `most` mutants. No two mutants of a batch change the same exchange or
- * delivery.
- */
+/** Divides mutants into batches of at most `most`, whose mutants change different messages. */
 export function batchesOf(mutants: readonly Mutant[], most: number): MutantBatch[] {
   const batches: MutantBatch[] = [];
   for (const mutant of mutants) {

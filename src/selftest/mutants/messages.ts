@@ -16,15 +16,13 @@ import {
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value in the evidence. Has the tables that describe its fields, and a function that replaces the value. */
+/** A JSON value in the evidence, with the tables that describe its fields. */
 export interface MutableMessage {
   /** Name of the message's kind in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
-  /**
-   * The tables of src/spec/fields.ts that describe the value. `steps` is the path at which the fields of a table begin.
-   */
+  /** Tables of src/spec/fields.ts that describe the value, each with the path of its fields (`steps`). */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -52,10 +50,7 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
-/**
- * Returns the path at which the fields of a table begin in a body. Returns `null` if the table does not describe such a
- * body.
- */
+/** Returns where the fields of a table begin in a body; `null` if the table does not describe the body. */
 function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): JsonPath | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
@@ -69,8 +64,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // Recognizes the envelope only at endpoints whose fields the document shows. At others, a response may resemble it by
-  // chance.
+  // Only for endpoints with published fields: elsewhere, a body may resemble an envelope by chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))
@@ -81,7 +75,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/** Returns the path of the object that has the most fields of `names`: the body itself, `data`, or `data.result`. */
+/** Returns the path (body, `data` or `data.result`) of the object with the most fields of `names`. */
 function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   const candidates: readonly JsonPath[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
@@ -140,14 +134,11 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/**
- * Names the kind of a delivery in reports. First attempts have their own names, because a new webhook may get a ping
- * before its first event.
- */
+/** Names the kind of a delivery. First attempts are a kind of their own, because a ping may come first. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/** Replaces the body of a delivery. Keeps `computedSignature`, so that checks still accept the delivery's signature. */
+/** Replaces a delivery's body. Keeps `computedSignature`, so that checks still accept the signature. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

@@ -16,19 +16,15 @@ export interface CleanRun {
   readonly paths: ConfiguredPaths;
 }
 
-/**
- * Replaces parts of the evidence. Maps the id of an exchange or delivery to its new version. `null` removes a delivery.
- */
+/** Maps ids of exchanges and deliveries to their new versions; `null` removes a delivery. */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
 }
 
-/** A change of the evidence of a clean run. With it, the evidence looks as if the server had behaved differently. */
+/** A change of a clean run's evidence, as if the server had behaved differently. */
 export interface Mutant {
-  /**
-   * `illegal`: the document forbids the changed behaviour, so a clause must turn red. `legal`: no outcome may change.
-   */
+  /** `illegal`: the document forbids the change, so a clause must turn red. `legal`: no outcome may change. */
   readonly kind: "illegal" | "legal";
   /** Name of the kind of change, such as "a required field is left out". */
   readonly operator: string;

@@ -16,17 +16,11 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /**
-   * Name in reports, such as `invoke 200`. If several responses share endpoint and status, the name also has a property
-   * that tells them apart.
-   */
+  /** Name in reports, such as `invoke 200`, with a property that tells similar responses apart. */
   readonly name: string;
 }
 
-/**
- * Returns one response of each kind to mutate. Responses are of one kind if endpoint, status, key, agent, shape of the
- * request and state of the key are the same.
- */
+/** Returns one response of each kind to mutate. The kind includes endpoint, status, key and agent. */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {
@@ -71,10 +65,7 @@ const idsWhileAdvanced = memoizeByObject(
     ),
 );
 
-/**
- * Describes what sets a response apart from others with the same endpoint and status, such as a missing key; `null` if
- * nothing does.
- */
+/** Describes what sets a response apart from others of its endpoint and status; `null` if nothing does. */
 function traitOf(
   { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,
@@ -88,7 +79,6 @@ function traitOf(
   return endpoint === "list" && isOutsidePages(url, answer.body) ? "outside the pages" : null;
 }
 
-/** Whether a request for the list asks for a page that has no agents: with a limit of 0, or after the last page. */
 function isOutsidePages(url: string, body: AnsweredExchange["answer"]["body"]): boolean {
   const { searchParams } = new URL(url);
   const [, pages] = /"pages":\s*(\d+)/.exec(body.kind === "text" ? body.text : "") ?? [];
@@ -100,10 +90,7 @@ const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/
 const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
   key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
-/**
- * Describes the form of a request: its query parameters, and the names of the fields in the body and in the body's
- * `parameters`.
- */
+/** Describes a request's form: its query parameters, and its field names in the body and `parameters`. */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;
   const names = (value: unknown): string[] => (isObject(value) ? Object.keys(value).toSorted() : []);
@@ -111,10 +98,7 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/**
- * Describes the state of the key during a request: `used up`, `beside others` (other requests of the key are in
- * flight), or `alone`.
- */
+/** Describes the key's state in a request. `beside others`: more requests of the key are in flight. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

@@ -35,10 +35,7 @@ function idsIn(value: unknown): Iterable<string> {
   return isEvidencePart(value) ? [value.id] : namesHolding(value).keys();
 }
 
-/**
- * Maps the id of an exchange, delivery or sample to the members of `holder` that contain it. Cached, because thousands
- * of mutants change the same run.
- */
+/** Maps the id of an exchange, delivery or sample to the members of `holder` that contain it. */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
@@ -50,10 +47,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/**
- * Returns the results of probes with some parts replaced. Keeps unchanged objects as they are, so that caches still
- * find them.
- */
+/** Returns probe results with replaced parts. Keeps unchanged objects, so that caches still find them. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,
@@ -115,10 +109,6 @@ function replacementOf(part: EvidencePart, { exchanges, deliveries }: Replacemen
   return other === undefined ? part : other;
 }
 
-/**
- * Takes the status and rate-limit values of a sample from the new exchange. Without a new exchange, returns the sample
- * unchanged.
- */
 function updateSample(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;

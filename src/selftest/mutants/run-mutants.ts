@@ -36,10 +36,7 @@ export interface MutantsShare extends MutantSelection {
   readonly of: number;
 }
 
-/**
- * Runs the suites against each of several correct servers. Then tries the mutants in worker threads, one thread per
- * core.
- */
+/** Runs the suites against several correct servers, and tries the mutants in one worker thread per core. */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(cleanServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
@@ -59,18 +56,14 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/**
- * Every n-th illegal mutant is judged by all checks. This measures side effects: red clauses that do not forbid the
- * change.
- */
+/** Every n-th illegal mutant is judged by all checks, to count red clauses that do not forbid the change. */
 const fullyJudgedInterval = 20;
 
 /** Tries this worker's share of the mutants of clean runs. */
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Limits the run to an equal share of the mutants that are left to sample. If a run has fewer mutants, the next
-    // runs get more. The largest run is last.
+    // A run gets an equal share of the mutants left; what a small run leaves goes to the next ones.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -94,28 +87,23 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A correct server whose evidence mutants change: the reference server, alone or with legal changes (variants). */
+/** A correct server whose evidence mutants change: the reference server, alone or with variants. */
 export interface CleanServer {
   readonly name: string;
   /** Names of the variants that the reference server has. */
   readonly variants: readonly string[];
-  /** Whether to try a mutant on this server. `false` if the server without variants would give the same mutant. */
+  /** Whether to try a mutant here; `false` if the server without variants gives the same mutant. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/**
- * Whether a mutant changes an error's body or `X-RateLimit-Limit`. For the server "form B", only these mutants differ
- * from those of the plain server.
- */
+/** Whether a mutant changes an error's body or `X-RateLimit-Limit`, which differ in the server "form B". */
 const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
 const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/**
- * The correct servers. Mutants change the evidence of runs against them. The server with the most evidence comes last.
- */
+/** The correct servers whose evidence mutants change. The one with the most evidence comes last. */
 export const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",

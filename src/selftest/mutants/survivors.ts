@@ -29,19 +29,14 @@ const unspecifiedPath =
 const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-/**
- * Ends a place's name if the test clock was advanced during the request. A row without this suffix matches places with
- * and without it.
- */
+/** Suffix of a place if the test clock was advanced; a row without the suffix matches both cases. */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";
 const longWait =
   "A target may ask for more patience than is needed: a pause that is a thousand times too long cannot be told from it.";
 
-/**
- * Illegal mutants that may survive, with the reasons. Every other mutant that survives shows a defect of the checks.
- */
+/** Illegal mutants that may survive, with reasons. Any other survivor shows a defect of the checks. */
 export const survivors: readonly Survivor[] = [
   row(
     "The document gives a unit, and no range; a time before now is a time at which one may come again.",
@@ -145,19 +140,14 @@ export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
 export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
-/**
- * Mutants with the same result, kind of change (`operator`), kind of message (`place`) and changed part (`subject`).
- */
+/** Mutants with the same result, kind of change, kind of message and changed part. */
 export interface MutantGroup {
   readonly fate: MutantStatus;
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
   readonly count: number;
-  /**
-   * The first mutant of the group: the name of its clean run, the id of its exchange or delivery, and the checks whose
-   * result changed.
-   */
+  /** The first mutant: its clean run, the id of its message, and the checks whose result changed. */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
   /** Why the result is accepted (see survivors.ts); `null` if it is a defect. */
   readonly reason: SurvivalReason | null;
@@ -168,18 +158,13 @@ export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
   readonly fates: Readonly<Record<MutantStatus, number>>;
-  /**
-   * Mutants with a wrong result, in groups: illegal ones that were not killed, and legal ones that changed an outcome.
-   */
+  /** Groups of illegal mutants that were not killed, and of legal mutants that changed an outcome. */
   readonly groups: readonly MutantGroup[];
   /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;
-  /** Rows of survivors.ts that match no survivor, and so can be removed. Only meaningful if all mutants were tried. */
+  /** Rows of survivors.ts that match no survivor; they can be removed if all mutants were tried. */
   readonly needless: readonly string[];
-  /**
-   * Counts for killed mutants that were judged by all checks. `alsoRed`: how many of them also turned red a clause that
-   * does not forbid their change.
-   */
+  /** Counts of killed mutants that all checks judged. `alsoRed`: those that also turned other clauses red. */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

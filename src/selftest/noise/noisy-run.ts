@@ -14,10 +14,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** Disturbances of one run. Times are in milliseconds. */
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /**
-   * Maximum duration, in milliseconds, of each block of this process's event loop. A block begins every 100 ms. It also
-   * stops a reference server in the same process.
-   */
+  /** Maximum length of the blocks of this process's event loop, of which one begins every 100 ms. */
   readonly maxLoopBlockMs: number;
   /** How many milliseconds of every 100 one thread per core computes, to keep the processor busy. */
   readonly busyMs: number;
@@ -25,7 +22,7 @@ export interface Noise extends NetworkNoise {
 
 const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
-/** The disturbances to test with. The quickest runs come first, and the last entry combines all disturbances. */
+/** The disturbances to test with, the quickest run first; the last combines all. */
 export const noises: readonly Noise[] = [
   { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -43,10 +40,7 @@ export interface CorrectServer {
   readonly close: () => void | Promise<void>;
 }
 
-/**
- * Starts the reference server with legal variants that are drawn by a seed. Leaves out tiers whose hourly limit is
- * thousands of requests.
- */
+/** Starts the reference server with legal variants drawn by a seed, without keys of the largest tiers. */
 export async function startLegalServer(seed: number): Promise<CorrectServer> {
   const patches = drawVariants(seed);
   const { target, close } = await startEmbedded(patches);
@@ -139,12 +133,7 @@ export interface NoisyProxy {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the proxy on a free port.
- *
- * @param to port to forward to
- * @param numbers returns random numbers in [0, 1), which decide what happens to each chunk
- */
+/** Starts a proxy to port `to`; `numbers` returns random numbers in [0, 1) that decide about each chunk. */
 export async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
   let resets = 0;
@@ -178,13 +167,9 @@ export async function startNoisyProxy(to: number, network: NetworkNoise, numbers
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/**
- * Exponent of the random delays. It makes half of all chunks wait less than 1 % of the maximum delay, and one in ten
- * more than 50 %.
- */
+/** Exponent of random delays: half of all chunks wait about 1 % of the maximum or less. */
 const delayExponent = 6.6;
 
-/** Forwards data from one socket to another: each chunk after a random delay, and finally the end of the data. */
 function forwardLate(
   from: Socket,
   to: Socket,

@@ -110,7 +110,7 @@ export interface ReceivedEvent {
   readonly names: readonly string[];
 }
 
-/** The functions and values that decide how a webhook receiver behaves. A fault or a variant replaces some of them. */
+/** The decisions of a webhook receiver, which faults and variants replace. */
 export interface ReceiverBehaviour {
   /** Returns the key of the HMAC, given the webhook's secret. */
   readonly keyOf: (secret: string) => Buffer;
@@ -121,7 +121,7 @@ export interface ReceiverBehaviour {
   readonly mismatchStatus: number;
   /** Status of the response to a delivery without a signature. `null`: the receiver accepts the delivery. */
   readonly unsignedStatus: number | null;
-  /** Returns the status of the response to a verified event. `earlier`: the events that the receiver got before. */
+  /** Returns the status of the response to a verified event; `earlier` are the events received before. */
   readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
   /** How long the receiver waits before it responds to an event, in milliseconds. */
   readonly delayMs: (event: ReceivedEvent) => number;

@@ -1,9 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/**
- * Whether a run finds a defect. `found`: at least one of these clauses turns red. `missed`: why no clause turns red.
- * The target must name an agent for each role.
- */
+/** Whether a run detects a defect: clauses of which at least one turns red, or why no clause does. */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */

@@ -2,9 +2,7 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/**
- * A property of requests that is not among the dimensions of src/spec/dimensions.ts, such as the length of the body.
- */
+/** A property of requests beyond the dimensions of src/spec/dimensions.ts, such as the body's length. */
 export interface ExtraProperty {
   readonly class: string;
   readonly description: string;
@@ -30,10 +28,7 @@ export interface Condition {
   readonly numberRule: NumberRule | null;
 }
 
-/**
- * Creates a function that says whether a request meets a condition. The function counts the requests, so each run needs
- * a new function.
- */
+/** Creates a function that tests a condition. The function counts requests: use a new one in each run. */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
   {
@@ -103,10 +98,7 @@ const headerProperty = (
   on: ExtraProperty["on"] = null,
 ): ExtraProperty => property("a header's value", description, matches, { on });
 
-/**
- * Creates a property for unusual bodies, such as long ones. Only invokes and streams can have it, and not those of
- * agents that get plain queries only.
- */
+/** Creates a property of unusual bodies, such as long ones, which only invokes and streams have. */
 const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty =>
   property("the length of the body", description, matches, {
     on: ["invoke", "stream"],

@@ -3,19 +3,13 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** Properties of a request: at most one value for each dimension, such as `{ endpoint: "health", key: "wrong" }`. */
+/** Properties of a request: at most one value for each dimension, such as `{ key: "wrong" }`. */
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
-/**
- * The dimensions that conditions use. Leaves out `method`, because the document does not say how a server responds to
- * an undocumented method.
- */
+/** The dimensions of conditions: all but `method`, because the document leaves other methods open. */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/**
- * The values of a dimension that a condition may have. Leaves out `none`, which means that the dimension does not
- * apply.
- */
+/** The values of a dimension that a condition may have: all but `none` (does not apply). */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
@@ -39,23 +33,17 @@ const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
 
-/** Whether the page exists in the reference server's agent list. With a limit of 50, the list has only one page. */
+/** Whether the reference server's list has the page: with a limit of 50, there is only one. */
 const hasPage = ({ page, limit }: DimensionValues): boolean =>
   limit !== "50" || (page !== "second" && page !== "third");
 
-/**
- * Endpoints at which the reference server refuses requests once the month's tokens are spent. These endpoints run an
- * agent.
- */
+/** Endpoints at which the reference server refuses requests once the month's tokens are spent. */
 const endpointsWithTokens: readonly string[] = ["invoke", "stream", "batch"];
 
 const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
   state !== "tokens spent" || endpoint === undefined || endpointsWithTokens.includes(endpoint);
 
-/**
- * Whether a run may send this body to the endpoint. While a limit is used up, no valid body goes to an endpoint that
- * creates something.
- */
+/** Whether a run may send this body: while a limit is used up, a run creates nothing. */
 const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
   !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
 
@@ -65,10 +53,7 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
   );
 
-/**
- * Whether the `age` of a request fits the other values. The age says how often the key was used before; a rejected key
- * has none.
- */
+/** Whether the `age` (how often the key was used before) fits the other values; rejected keys have none. */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
@@ -108,9 +93,7 @@ export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
 /** Whether requests with these values always have a key with a used-up limit. */
 export const isUsedUp = ({ state }: DimensionValues): boolean => state !== undefined && state !== "fresh";
 
-/**
- * Whether every request with these values lacks a permission. The reference server responds to such requests with 403.
- */
+/** Whether requests with these values lack a permission, so that the reference server sends 403. */
 export const isForbidden = ({ key, endpoint, agent }: DimensionValues): boolean =>
   key === "other address" ||
   (key === "read-only" && isPost(endpoint)) ||
@@ -121,7 +104,7 @@ const isPost = (endpoint: string | undefined): boolean =>
 
 export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.key.refused.some((each) => each === key);
 
-/** The response that the document prescribes for a request. `open`: the document prescribes none, or allows several. */
+/** The response that the document prescribes for a request; `open` if there are none or several. */
 export type PrescribedResponse = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
@@ -129,10 +112,7 @@ const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] sat
 
 export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
-/**
- * Returns the response that the document prescribes for a request with these values. Missing values count as those of a
- * valid request.
- */
+/** Returns the response that the document prescribes; missing values count as those of a valid request. */
 export function prescribedResponse(
   endpoint: EndpointName,
   { key, agent, body, state, page }: DimensionValues,
@@ -153,8 +133,6 @@ export function prescribedResponse(
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  // In these cases, the document prescribes no response: a query of a wrong type, a page past the end, or no tokens
-  // left in the month.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
   if (isMalformed && isCreating(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");

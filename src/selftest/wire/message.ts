@@ -3,10 +3,7 @@ import type { Header } from "../../evidence/exchange.ts";
 import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
-/**
- * The properties of a request and its response that conditions test. They are plain data, so that they can be sent to
- * worker threads.
- */
+/** Properties of a request and its response that conditions test, as plain data for worker threads. */
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;

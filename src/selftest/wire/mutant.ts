@@ -49,19 +49,13 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 
 /** The fraction of mutants that are legal. */
 const legalShare = 0.25;
-/**
- * The fraction of conditions that test more than dimension values, such as the body's length or the number of the
- * request.
- */
+/** The fraction of conditions that test more than dimension values, such as the body's length. */
 const extraPropertyShare = 1 / 3;
 
 /** Among conditions that test more than dimension values, the fraction that select requests by their number. */
 const numberRuleShare = 0.3;
 
-/**
- * For each response that the document prescribes, request values that cause it, such as a wrong key for a 401. A
- * request without any of these values must succeed.
- */
+/** Request values that cause each prescribed response, such as a wrong key for a 401. */
 const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
@@ -70,10 +64,7 @@ const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues
   "no success": { key: "other address" },
 };
 
-/**
- * Completes the values of a condition, so that requests get the response that the mutation changes. For a mutation of
- * 401 responses, this adds a wrong key.
- */
+/** Adds the request values that cause the mutated response, such as a wrong key for a 401. */
 function completeValues(
   values: DimensionValues,
   { prescribed, requires }: Mutation,
@@ -115,10 +106,7 @@ function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/**
- * Draws request values with which the mutation can apply. After 200 failed draws, returns only the values that the
- * mutation requires.
- */
+/** Draws request values for a mutation; after 200 failed draws, only those that the mutation requires. */
 function drawValues(mutation: Mutation, size: number, numbers: () => number): DimensionValues {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = requiredValues(mutation);
@@ -141,14 +129,12 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // These mutations must change many responses. A wrong unit does not show in a duration of 0, and another client may
-  // have caused a single extra charge.
+  // One changed response may go unnoticed: a duration of 0, or an extra charge by another client.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Keeps the `age` only if it is `after a reset`. The ages `first` and `second` select one request of a key, which
-  // rarely has the extra property.
+  // The ages `first` and `second` select one request of a key, which rarely has the extra property.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

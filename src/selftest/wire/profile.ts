@@ -14,10 +14,7 @@ import { coreMessages, runUnbounded } from "../trial.ts";
 import { type RequestTraits } from "./message.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/**
- * The requests of a complete run against a correct server, and their number for each probe. The requests are in the
- * order in which their responses began to arrive.
- */
+/** The requests of a run against a correct server, in the order of their responses, and their costs. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the name that `instanceOf` gives it. */
@@ -26,16 +23,11 @@ export interface Profile {
 
 export interface ProfiledRequest {
   readonly traits: RequestTraits;
-  /** The probe that sent the request, by the name that `instanceOf` gives it; `null` for a request of discovery. */
+  /** The probe that sent the request, as `instanceOf` names it; `null` for a request of discovery. */
   readonly instance: string | null;
 }
 
-/**
- * Runs all suites against the reference server through a proxy that changes nothing, and records which probe sent each
- * request.
- *
- * @throws {Error} if a clause turns red
- */
+/** Runs all suites through a proxy that changes nothing, and records which probe sent each request. */
 export async function takeProfile(): Promise<Profile> {
   const embedded = await startEmbedded();
   const requests: ProfiledRequest[] = [];
@@ -65,10 +57,7 @@ export const probeHeader = "x-selftest-probe";
 export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
-/**
- * Replaces every probe of the suites by `replace(probe)`. For the same probe, `replace` must always return the same
- * object.
- */
+/** Replaces every probe by `replace(probe)`, which must always return the same object for a probe. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,

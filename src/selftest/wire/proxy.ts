@@ -31,7 +31,7 @@ export interface WireProxy {
   readonly close: () => Promise<void>;
 }
 
-/** Called for every request when the headers of its response have arrived, before a mutation changes the response. */
+/** Called for each request when its response's headers have arrived, before a mutation changes them. */
 export type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
 /** Headers that concern only one connection (RFC 9110, 7.6.1), so a proxy does not forward them. */
@@ -48,11 +48,7 @@ interface ProxyContext {
   readonly unrestrictedKey: string;
 }
 
-/**
- * Starts a proxy on a free loopback port.
- *
- * @param change the change to make to responses; `null` for a proxy that changes nothing
- */
+/** Starts a proxy on a free loopback port; `change` is `null` for a proxy that changes nothing. */
 export async function startWireProxy(
   target: Target,
   change: ProxyChange | null,
@@ -91,7 +87,7 @@ export async function startWireProxy(
   };
 }
 
-/** Returns an enterprise key, because a run hardly uses its limits up. If the target has none, returns any key. */
+/** Returns an enterprise key, whose limits a run hardly uses up; any key if the target has none. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -152,8 +148,7 @@ async function answer(
       return changed;
     });
   }
-  // Forwards a stream unchanged. Reading the whole stream first could block: some streams end only after the client has
-  // advanced the test clock.
+  // Reading the whole stream first could block until the client advances the test clock.
   if (isStream) return relayStream(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
@@ -190,10 +185,6 @@ function begin(outgoing: ServerResponse, { status, headers }: WireHead, length: 
   outgoing.writeHead(status, [...kept, ...(length === null ? [] : [["Content-Length", length] as const])].flat());
 }
 
-/**
- * Sends a request to the server. Resolves when the response's status and headers have arrived. Aborts the request if
- * the client disconnects.
- */
 async function openUpstream(
   { port, agent }: Pick<ProxyContext, "port" | "agent">,
   { method, path, headers, body }: WireRequest,

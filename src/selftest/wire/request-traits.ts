@@ -27,7 +27,7 @@ export interface TraitReader {
 
 /** A request whose response has not arrived yet. */
 export interface PendingRequest {
-  /** Must be called when the response's status and headers have arrived. Returns the properties of the request. */
+  /** Call when the response's status and headers have arrived; returns the request's properties. */
   readonly answered: (head: WireHead) => RequestTraits;
   /** Must be called when the request has ended. */
   readonly end: () => void;
@@ -103,8 +103,8 @@ function traitsOf(
 const minuteSeconds = 61;
 
 /**
- * Returns the state of the request's key, such as `minute used up`. A limit is used up if no request is left and the
- * request got 429. Health requests never get 429: for them, the headers are enough.
+ * Returns the state of the request's key, such as `minute used up`. A limit counts as used up once a request is
+ * refused; for health, which is never refused, once none is left.
  */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);

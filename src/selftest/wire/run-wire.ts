@@ -12,10 +12,7 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/**
- * Tells a worker thread which mutant to draw and try. Functions cannot be sent to threads, so the thread draws the
- * mutant again.
- */
+/** Tells a worker thread by number which mutant to draw, because functions cannot be sent to threads. */
 export interface MutantRequest {
   readonly number: number;
 }
@@ -31,10 +28,7 @@ export interface WireSelection {
 /** Number of trials that each thread runs at once. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
-/**
- * Tries the mutants of a seed in worker threads. Returns the trials in the order of the mutants. Calls `onTrial` as
- * soon as a trial ends.
- */
+/** Tries a seed's mutants in worker threads, reports each trial to `onTrial`, and returns all in order. */
 export async function runWire(
   { seed, numbers }: WireSelection,
   onTrial: (trial: WireTrial) => void = () => {},

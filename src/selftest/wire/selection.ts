@@ -3,10 +3,7 @@ import { suites } from "../../suites/all.ts";
 import { probeNameOf, type Profile, selectInstances } from "./profile.ts";
 import type { Probe } from "../../run/probe.ts";
 
-/**
- * Some of the checks, under a name. Selections with equal names have the same checks, so that results can be cached by
- * name.
- */
+/** Some of the checks. Selections with equal names have the same checks, so that results can be cached. */
 export interface CheckSelection {
   readonly name: string;
   readonly suites: readonly Suite[];
@@ -14,7 +11,6 @@ export interface CheckSelection {
 
 const isReview = ({ stage }: Probe): boolean => stage === "review";
 
-/** Returns the probes of a check that send requests. Leaves out probes of the stage `review`, which send none. */
 const sendingProbesOf = ({ on }: Check): Probe[] => Object.values(probesOf(on)).filter((probe) => !isReview(probe));
 
 /** All probes of the suites, by name. */
@@ -55,9 +51,7 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
 /** Whether a probe uses up the minute or hour limit of a tier, which takes many requests. */
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/**
- * Selects all checks. Leaves out probes that use up the minute or hour limit of a tier, except those in `instances`.
- */
+/** Selects all checks, but drops probes that use up a tier's limit, except those in `instances`. */
 export const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
   name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
@@ -66,10 +60,6 @@ export const selectAlmostAll = (instances: readonly string[]): CheckSelection =>
 /** All checks with all their probes, as in a run against a vendor's server. */
 const allChecks: CheckSelection = { name: "everything", suites };
 
-/**
- * Keeps the checks that `isWanted` accepts. Drops additional probes of these checks that `hasProbe` rejects, and adds
- * `companions`.
- */
 function selectChecks(
   isWanted: (check: Check) => boolean,
   companions: readonly Probe[],
@@ -94,10 +84,7 @@ function selectChecks(
 /** Maximum number of probes in the first and cheapest run that tries a mutant. */
 const maxProbesInFirstTry = 3;
 
-/**
- * Returns the selections of checks with which to try a mutant, the cheapest first. `instances` are the probes whose
- * requests meet the mutant's condition.
- */
+/** Returns the selections for a mutant, cheapest first. `instances` are probes that meet its condition. */
 export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -111,10 +98,7 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
   ];
 }
 
-/**
- * Selects nearly all checks for a legal mutant, without probes that use up a limit. If only such probes meet the
- * mutant's condition, adds the cheapest of them.
- */
+/** Selects nearly all checks for a legal mutant; probes that use up a limit only if no others concern it. */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
   return instances.length > heavy.length

@@ -10,13 +10,10 @@ import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { legalSelectionFor, selectionsFor, type CheckSelection } from "./selection.ts";
 
 /**
- * The result of a mutant. A clause is red if one of its checks reports a breach.
- *
- * - `killed`: an illegal mutant turned a must clause red.
- * - `survived`: an illegal mutant turned no must clause red.
- * - `not visited`: no request of a run met the condition of an illegal mutant.
- * - `passed`: a legal mutant turned nothing red.
- * - `flagged`: a legal mutant turned a must or should clause red.
+ * The result of a mutant.
+ * - Illegal: a must clause turned red (`killed`), none did (`survived`), or no request met its condition (`not
+ *   visited`).
+ * - Legal: nothing turned red (`passed`), or a must or should clause did (`flagged`).
  * - `broken`: the run failed, or the clause is red without the mutant as well.
  */
 export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
@@ -43,10 +40,7 @@ interface RunOutcome {
   readonly errors: readonly string[];
 }
 
-/**
- * Tries mutants. Remembers the results of runs without a mutant: a clause that is red without the mutant proves
- * nothing.
- */
+/** Tries mutants. Remembers runs without a mutant: a clause that is red in such a run proves nothing. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
@@ -98,10 +92,6 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
   return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
-/**
- * Tries a legal mutant with one run of the checks that its change could concern. The mutant passes if none of these
- * checks fails.
- */
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };
@@ -145,8 +135,7 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // Here, the run stopped early: the server looks like another API, or refuses every key. This counts as a failed
-    // must check.
+    // The run stopped early, such as because every key was refused: this counts as a failed must check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const found = (kind: Judgement["finding"]["kind"]) =>
     result.judgements.filter(({ finding }) => finding.kind === kind);

@@ -21,10 +21,7 @@ import { withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 
-/**
- * Changes one field in several responses at once. Takes the field's value in each response, and returns the new values.
- * Returns `null` if the change does not apply.
- */
+/** Changes one field in several responses at once; `null` if the change does not apply. */
 type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
 
 const allLikeTheFirst: ValuesChange = (values) => (new Set(values).size < 2 ? null : values.map(() => values[0]));
@@ -127,7 +124,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   ];
 }
 
-/** Returns mutants in which several responses contradict each other, although each response is correct by itself. */
+/** Returns mutants in which responses contradict each other, although each is correct by itself. */
 export function acrossResponses(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [
@@ -149,10 +146,7 @@ const withRequestOf = (delivery: Delivery, { request, computedSignature }: Deliv
   computedSignature,
 });
 
-/**
- * Returns pairs of deliveries with different event types to the same webhook: the first pair for each combination of
- * types.
- */
+/** Returns the first pair of deliveries to the same webhook for each combination of event types. */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(
@@ -188,7 +182,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
   });
 }
 
-/** Returns mutants that change the event id in one retry, so that the attempts of a delivery have different ids. */
+/** Returns mutants that change the event id in one retry only. */
 function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
   return deliveries
     .filter(({ hook, attempt }) => hook === failingHook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)
@@ -214,7 +208,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   ];
 }
 
-/** Returns mutants in which several deliveries contradict each other, although each delivery is correct by itself. */
+/** Returns mutants in which deliveries contradict each other, although each is correct by itself. */
 export const acrossDeliveries = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),

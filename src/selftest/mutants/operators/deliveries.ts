@@ -7,10 +7,7 @@ import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../
 import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../mutant.ts";
 
-/**
- * Picks one delivery of each kind to mutate. Kinds differ in event type, in signature (with or without), and in attempt
- * (first, answered retry, other retry). For `failingHook`, each attempt number is a kind.
- */
+/** Picks one delivery of each kind to mutate, by event type, signature and kind of attempt. */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {

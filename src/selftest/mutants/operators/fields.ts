@@ -34,7 +34,6 @@ interface FieldValueChange {
   readonly isLegal?: boolean;
 }
 
-/** Lists the illegal and the legal changes of one field. `row` is the field's row in a table of src/spec/fields.ts. */
 function changesOf(
   row: FieldRow,
   value: unknown,
@@ -62,10 +61,7 @@ function changesOf(
   ];
 }
 
-/**
- * Minimum difference in seconds between the duration that a mutant reports and the real duration. Checks attribute a
- * smaller difference to a slow server.
- */
+/** Minimum difference in seconds from the real duration; a slow server may explain a smaller one. */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {
@@ -134,10 +130,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/**
- * Clauses that a change of a field may break, besides the clause in the field's row. The keys are names of tables with
- * the path of the field.
- */
+/** Clauses that a change of a field may break, besides the clause in the field's row. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],

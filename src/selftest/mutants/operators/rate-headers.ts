@@ -17,10 +17,7 @@ const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const countHeaders = [rateLimit, rateRemaining];
 const timeHeaders = [rateReset, rateResetAfter];
 
-/**
- * Changes the value of a header. Returns the new values, or an empty list to remove the header. Returns `null` if the
- * change does not apply.
- */
+/** Returns the new values of a header; empty to remove the header, `null` if the change does not apply. */
 type HeaderChange = (value: string, site: MutationSite) => readonly string[] | null;
 
 const changeNumber =
@@ -48,10 +45,7 @@ type HeaderOperator = readonly [
 
 const formClauses = new Map(rateValues.map((name) => [rateHeaderOf(name).header, headerFormClauseOf(name)]));
 
-/**
- * Changes of a header's format. They apply to every response, because the document specifies the format for all
- * responses.
- */
+/** Changes of a header's format, which the document specifies for every response. */
 const formatChanges: readonly HeaderOperator[] = [
   ["a rate header left out", all, presenceClauses, () => []],
   ["a rate header empty", all, ["form", ...presenceClauses], () => [""]],
@@ -65,10 +59,7 @@ const formatChanges: readonly HeaderOperator[] = [
   ["a time with decimals", timeHeaders, [], (value) => [`${value}.25`]],
 ];
 
-/**
- * Changes of a header's value. They apply to responses to a valid key, because the document specifies the values only
- * for these.
- */
+/** Changes of a header's value, which the document specifies only for responses to a valid key. */
 const valueChanges: readonly HeaderOperator[] = [
   ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], changeNumber((value) => value + 17)],
   ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],

@@ -45,7 +45,7 @@ const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>
     edit(events, indexOfFirst(events, name));
-/** Edits the final event of a stream. Skips streams that the harness closed, because these have no final event. */
+/** Edits the final event of a stream, which a stream that the harness closed lacks. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
   (events) => {

@@ -41,10 +41,7 @@ export interface FieldChange {
   readonly breaks: readonly ClauseId[];
   /** Dimension values that a request must have for the change to have an effect. */
   readonly requires: DimensionValues;
-  /**
-   * Returns the new value as `{ value }`, where `undefined` removes the field. Returns `null` if the change does not
-   * apply.
-   */
+  /** Returns `{ value }`, where `undefined` removes the field, or `null` if the change does not apply. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
@@ -73,7 +70,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
         ]),
     ...Object.entries(otherTypes[type]).map(([what, value]) => change("wrong type", `${what} for ${type}`, value)),
     ...(oneOf === null ? [] : [change("another value", "a value that is not of the list", "unheard-of")]),
-    // A `retry_after` in milliseconds is not always a breach, because a server may ask for a longer wait than needed.
+    // A `retry_after` in milliseconds may be legal: a server may ask for a longer wait than needed.
     ...(unit === "seconds" && !path.endsWith("retry_after")
       ? [
           {
@@ -90,10 +87,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
   ];
 }
 
-/**
- * Optional fields that the document requires in some cases. No mutation removes them, because removing them is legal in
- * the other cases.
- */
+/** Optional fields that are required in some cases. No mutation removes them, because that may be legal. */
 const conditionallyRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
 export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
@@ -103,7 +97,6 @@ export const withJsonBody = (response: WireResponse, value: unknown, style: Json
   body: Buffer.from(jsonText(value, style)),
 });
 
-/** Returns the paths at which the fields of a table may begin: at the top of the body, or within an envelope. */
 function rootsOf(body: unknown): readonly JsonPath[] {
   const isEnvelope = isObject(body) && body["status"] === "success" && isObject(body["data"]);
   return isEnvelope ? [["data", "result"], ["data"], []] : [[]];
@@ -131,10 +124,7 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
   500: "5xx",
 };
 
-/**
- * The endpoints for which the document prescribes this status. For 404 and 500, only endpoints whose error the document
- * describes.
- */
+/** Endpoints for which the document prescribes a status, and for 404 and 500 also describes the error. */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;

@@ -45,10 +45,7 @@ type HeaderRow = readonly [
 const otherValue = "another header value";
 const wrongUnit = "wrong unit";
 
-/**
- * Changes of a header's format. They apply to every response, because the document specifies the format for all
- * responses.
- */
+/** Changes of a header's format, which the document specifies for every response. */
 const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): HeaderRow[] => {
   const { header } = rateHeaderOf(name);
   const form = [headerFormClauseOf(name)];
@@ -60,10 +57,7 @@ const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): Header
   ];
 });
 
-/**
- * Changes of a header's value. They apply to responses to a valid key, because the document specifies the values only
- * for these.
- */
+/** Changes of a header's value, which the document specifies only for responses to a valid key. */
 const headerValueRows: readonly HeaderRow[] = [
   [otherValue, "a limit that is three too low", rateLimit, ["HDR-10"], changeNumber((limit) => limit - 3)],
   [

@@ -15,10 +15,7 @@ export interface Upstream {
   readonly unrestrictedKey: string;
 }
 
-/**
- * Changes one event of a stream: returns the events to send instead. Called for each event in order, and with `null` at
- * the end of the stream.
- */
+/** Returns the events to send instead of an event of a stream; `null` marks the end of the stream. */
 export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 
 /** How a mutation changes a response. `of` returns `null` if the response has nothing to change. */
@@ -34,10 +31,7 @@ export type MutationChange =
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /**
-   * `of` runs before the unchanged response is sent, and delays it or sends a second request. Resolves to whether that
-   * succeeded.
-   */
+  /** `of` delays the unchanged response, or sends a second request; resolves to whether that succeeded. */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a mutant server behaves differently from the reference server. */
@@ -46,10 +40,7 @@ export interface Mutation {
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
-  /**
-   * The response that the document prescribes for the requests that the mutation affects. `null`: the mutation affects
-   * requests whatever response is prescribed.
-   */
+  /** The response that the document prescribes for the affected requests; `null` for any response. */
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];
@@ -99,10 +90,7 @@ function eventIn(block: string): WireEvent | null {
   return data.length === 0 ? null : { name: valuesOf("event").at(-1) ?? "message", data: data.join("\n") };
 }
 
-/**
- * Makes a function that applies `change` to each event of a stream. Call the function with each chunk of text, and with
- * `null` at the end.
- */
+/** Makes a function that changes each event of a stream; call it with each chunk, and `null` at the end. */
 export function eventRewriter(change: EventChange): (text: string | null) => string {
   let left = "";
   return (text) => {

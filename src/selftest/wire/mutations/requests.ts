@@ -10,10 +10,7 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
-/**
- * Makes a mutation that lets a refused request pass. The request is repeated with an unrestricted key, and `choose`
- * makes the response.
- */
+/** Makes a mutation that repeats a refused request with an unrestricted key; `choose` picks the response. */
 const letPass = (
   what: string,
   given: Pick<Mutation, "endpoints" | "prescribed" | "requires" | "breaks" | "appliesTo"> & Partial<Mutation>,
@@ -43,8 +40,7 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // A 404 without an agent: the unrestricted key does not own the webhook or operation. The mutation then makes
-        // up a success.
+        // The unrestricted key does not own the webhook or operation, so the mutation makes up a success.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
         // Keeps the refusal if the agent is unknown, because a 404 is legal there for any key.
@@ -113,8 +109,7 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // Excludes keys with a used-up limit, which would refuse the second request. Excludes a key's first two requests,
-    // because another client could explain a single double charge.
+    // A used-up key would refuse the second request; a first double charge may be another client's.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
@@ -148,8 +143,7 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Excludes requests without `limit`, for which the server may choose a longer page. A key's first two requests have
-    // no `limit`.
+    // Without `limit`, the server may choose longer pages; a key's first two requests have none.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -166,7 +160,6 @@ const pageMutations: readonly Mutation[] = [
   }),
 ];
 
-/** Mutations that replace a response's body by the body of another endpoint. The other body lacks required fields. */
 const otherEndpointBodies: readonly Mutation[] = (
   [
     ["invoke", { requests: { used: 1, limit: 10, remaining: 9 } }, "INV-2"],

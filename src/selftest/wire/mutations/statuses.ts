@@ -22,10 +22,7 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   batch: "BAT-1",
 };
 
-/**
- * Endpoints at which a valid request must get 200. For other endpoints, the document leaves the status or the method
- * open.
- */
+/** Endpoints at which a valid request must get 200; elsewhere, the document leaves status or method open. */
 const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeedingEndpoints = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];

@@ -10,9 +10,6 @@ const onStream = { endpoints: ["stream"], prescribed: "success" } as const;
 
 const isEnd = ({ name }: WireEvent): boolean => name === "done" || name === "error";
 
-/**
- * Creates a change that replaces each event of a stream by a list of events. `earlier` are the stream's events so far.
- */
 const changeEvents =
   (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
     const earlier: WireEvent[] = [];
@@ -27,19 +24,13 @@ const changeEvents =
 const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
   !earlier.some(({ name }) => name === event.name);
 
-/**
- * The agents of the reference server whose streams have no event of this name: they fail before a chunk, or before
- * `done`.
- */
+/** The agents whose streams fail before they have an event of this name. */
 const agentsWithout = {
   chunk: ["failing", "unhealthy", "overloaded", "timingOut"],
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/**
- * Creates a mutation of streams. It applies to streams with an event named `changed`. Without `changed`, it applies to
- * every stream.
- */
+/** Creates a mutation of streams with an event named `changed`; without `changed`, of every stream. */
 const illegalMutation = (
   group: string,
   description: string,
@@ -125,7 +116,6 @@ const sequenceMutations: readonly Mutation[] = (
   ] as const
 ).map(([group, description, clause, begin, changed]) => illegalMutation(group, description, [clause], begin, changed));
 
-/** Changes a field in the first event with this name. With `isOfAll`, changes it in all events with this name. */
 const changeFirstField = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
   replaceEvents(
     isNamed(name),

@@ -104,7 +104,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Number of other requests that may have used up what the response reported as left.
+    // Number of requests between the two, or in flight, that may have used up the reported `Remaining`.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;

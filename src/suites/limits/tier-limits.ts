@@ -70,7 +70,7 @@ interface LimitResult {
   readonly isOver: boolean;
   /** Whether the target refused a request before the tier's limit was reached. */
   readonly isShort: boolean;
-  /** Whether the target admitted more requests in one burst than the limit per minute. A burst may be legal. */
+  /** Whether the target admitted more requests in one burst than the minute's limit. A burst allowance permits this. */
   readonly admitsBurst: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface SmallerTiers {
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
-/** Registers the tier under test. Once a smaller tier has proved a breach, larger tiers stop soon after their limit. */
+/** Registers the tier under test. Once a smaller tier proves a breach, larger tiers stop soon after their limit. */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
   progressOfRun.set(recorder, progress);

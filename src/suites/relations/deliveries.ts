@@ -203,9 +203,9 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/** Bounds of the delivered duration divided by `done`'s. Between them, the delivered one is in milliseconds. */
+/** Quotients of the durations in a delivery and in `done` between which the delivered one is in milliseconds. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** Maximum difference of delivered duration divided by `done`'s from 1000, if the stream may be that long. */
+/** Maximum distance from 1000 of the delivered duration divided by the one in `done`. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 

@@ -46,7 +46,7 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 /** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
-/** Swaps the case of a key's letters. `null` unless they have `caseCount` cases. One case may mean hexadecimal. */
+/** Swaps upper and lower case in a key. `null` unless its letters are of one case (1) or mixed (2). */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);

@@ -53,10 +53,7 @@ function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTes
   return [{ state: probe.usesUp, tier: tested?.tier ?? null, result: how }];
 }
 
-/**
- * Runs probes in the order of the schedule. Skips the remaining probes if the run is stopped or may send no more
- * requests.
- */
+/** Runs probes in the order of the schedule. Skips the rest if the run is stopped or may send no more requests. */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs = new Map<PlannedProbe, ProbeRun>();
   const interruptions = trackInterruptions(context.outages);
@@ -84,17 +81,14 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /**
-   * Runs a probe until an outage no longer interrupts it. It must not be postponed, because later probes may need what
-   * it creates.
-   */
+  /** Runs a probe until no outage interrupts it: later probes may need what it creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
   };
   /** Runs interrupted probes again, one at a time: if one crashes the target again, it is clear which. */
   const rerunInterrupted = async (): Promise<void> => {
-    for (let each = interruptions.nextToRerun(); each !== undefined; each = interruptions.nextToRerun())
+    for (let each = interruptions.takeNextToRerun(); each !== undefined; each = interruptions.takeNextToRerun())
       await runOne(each);
   };
   const rerunOutdated = async (): Promise<void> => {
@@ -105,8 +99,6 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // Waits until the open requests of discovery have ended. They would distort the results of probes that count slots
-    // or requests.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? waitToReserve(planned, context.maxWaitMs) : 0);
@@ -126,10 +118,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
 const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
-/**
- * Runs probes on a shared test clock. Each deadline is multiplied by their number, because a probe may have to wait for
- * all others.
- */
+/** Runs probes on a shared test clock, with longer deadlines, because each may have to wait for all others. */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
   time: RunClock,
@@ -146,10 +135,7 @@ function runOnSharedClock(
   });
 }
 
-/**
- * Returns how much waiting time to reserve for probes of limits. Keys wait at the same time, so the longest wait of one
- * key is enough. A key reserves at most 55 % of `maxWaitMs`.
- */
+/** Returns how much waiting time to reserve for probes of limits: that of the key with the longest wait. */
 function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
   for (const { probe, tested, skip } of planned) {
@@ -181,10 +167,7 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecuti
   return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
 }
 
-/**
- * Returns the context in which a probe runs again after an outage. Marks each key as used, because the first attempt
- * sent requests.
- */
+/** Returns the context in which a probe runs again after an outage, with all keys marked as used. */
 function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));

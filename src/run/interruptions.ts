@@ -8,16 +8,12 @@ const maxInterruptions = 2;
 export interface Interruptions {
   /** Must be called when a probe begins. Remembers how many outages there were until then. */
   readonly begin: (each: PlannedProbe) => void;
-  /** Returns the final result of a probe that has ended; `null` if an outage interrupted it, so that it runs again. */
+  /** Returns the final result of a probe that has ended; `null` if the probe must run again. */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
   /** Removes a probe from the list of probes to run again. Returns whether the probe was on this list. */
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
-  /** Removes the next probe from the list of probes to run again, and returns it. `undefined` if the list is empty. */
-  readonly nextToRerun: () => PlannedProbe | undefined;
-  /**
-   * Returns finished probes that must run again because of a later outage. The checks of these probes also judge events
-   * after the probe, such as retries.
-   */
+  readonly takeNextToRerun: () => PlannedProbe | undefined;
+  /** Returns finished probes that must run again after an outage, because checks also judge later events. */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   /** Returns the result for a probe that outages have interrupted too often: it is skipped. */
   readonly lostResult: () => ProbeRunResult;
@@ -53,7 +49,7 @@ export function trackInterruptions(outages: OutageMonitor): Interruptions {
       if (at !== -1) waiting.splice(at, 1);
       return at !== -1;
     },
-    nextToRerun: () => waiting.shift(),
+    takeNextToRerun: () => waiting.shift(),
     lostResult: lost,
     outdated: (runs) =>
       [...runs].flatMap(({ planned, result }) =>

@@ -7,20 +7,11 @@ import type { Pace } from "../wire/transport.ts";
 export interface ClientSession {
   /** The secret that the client was given. If the client signs requests, it does so with this secret. */
   readonly signingSecret: string;
-  /** Whether a wrong request breaks a clause. If not, it is a note, because tests send wrong requests on purpose. */
+  /** Whether a wrong request breaks a clause, instead of giving a note. */
   readonly isStrict: boolean;
-  /**
-   * Runs the command once, with a server that responds as it should.
-   *
-   * @throws {TargetUnavailable} if the command fails, takes too long, or sends no request
-   */
+  /** Runs the command once with a correct server; throws `TargetUnavailable` if it fails or sends nothing. */
   readonly runPlainly: () => Promise<CommandRun>;
-  /**
-   * Runs the command repeatedly, until the server has injected each kind of error once, such as `429`, a reset or an
-   * odd stream.
-   *
-   * @throws {SkipError} if the user chose no errors to inject
-   */
+  /** Runs the command until the server has injected each kind of error once; skips if the user chose none. */
   readonly runTroubled: () => Promise<readonly CommandRun[]>;
 }
 

@@ -12,17 +12,14 @@ import { firstRequirements, type RequirementSet } from "../spec/requirements.ts"
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
- * The stages of a run, in order.
- *
- * - `opening`: probes that send the first requests of keys. They run one at a time, before all other probes.
- * - `shared`: probes on the main key that can run concurrently with others.
+ * The stages of a run, in order. Probes of one key run one at a time from `exclusive` to `limits`.
+ * - `opening`: the first requests of keys, one probe at a time.
+ * - `shared`: probes on the main key that can run concurrently.
  * - `agent time`: probes that wait for slow agents.
- * - `exclusive`: probes that count the requests of a key or let time pass. They run one at a time for each key.
- * - `concurrency`: probes that hold concurrency slots of a key. They run one at a time for each key. Probes of
- * different keys run concurrently if agents use real time.
- * - `limits`: probes that use up the limits of a key, and probes that try invalid keys on all objects of the run. They
- * run one at a time for each key.
- * - `coverage`: probes that send requests for cases that no other probe has covered.
+ * - `exclusive`: probes that count the requests of a key or let time pass.
+ * - `concurrency`: probes that hold concurrency slots of a key.
+ * - `limits`: probes that use up the limits of a key, or try invalid keys.
+ * - `coverage`: requests for cases that no other probe has covered.
  * - `review`: probes that send nothing, and read the recorded exchanges.
  */
 export const stages = [
@@ -37,10 +34,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/**
- * Real time that a probe may take, in milliseconds, without its waits. If a probe takes longer, its evidence is
- * dropped.
- */
+/** Real time that a probe may take without its waits; after that, its evidence is dropped. */
 export const probeDeadlineMs = 180_000;
 
 /** Everything that a probe gets when it runs. */
@@ -54,10 +48,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly outages: OutageMonitor;
   /** The exchanges of the discovery. Probes judge them instead of sending the same requests again. */
   readonly discovery: Discovery;
-  /**
-   * Opens the webhook receiver, for probes that also work without it. Probes that need it list `receiver` in their
-   * needs.
-   */
+  /** Opens the webhook receiver, for probes that also work without it. */
   readonly receiver: () => Promise<Receiver>;
   /** Whether the run may send only GET requests. */
   readonly readOnly: boolean;
@@ -81,12 +72,9 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /**
-   * Two more requests for the agent list or for the usage, if the target has only one of them. They show whether such
-   * requests count toward the limits.
-   */
+  /** Two more reads of the agent list or the usage, if the target has only one of them. */
   readonly again?: readonly Exchange[];
-  /** Health responses of the agents among which discovery chooses. These requests do not count toward the limits. */
+  /** Health responses of the agents among which discovery chooses. */
   readonly health: readonly Exchange[];
   /** The first invoke of the agent that discovery found; `null` if the user named an agent, or none was found. */
   readonly invoked: Exchange | null;
@@ -104,15 +92,12 @@ export interface CreatedObjects {
 }
 
 /**
- * How long a probe waits if the target has no test clock. Waits for the limits of its key are not included.
- *
- * - `required`: waits `seconds`. The probe is skipped if the run has less waiting time left.
- * - `since the start`: waits until the run has lasted `seconds`. The probe is skipped if the waiting time is too short.
- * - `optional`: waits `seconds` if the run has that much waiting time left. Otherwise the probe runs without the wait.
- * - `until exhausted`: waits until no waiting time is left, or until `seconds` after the end of the probe `after`.
- * Does not wait if that probe did not run.
- * - `reserved`: the target may take `seconds` to respond. The probe is skipped if the run has less waiting time left.
- * It does not use up this time.
+ * How a probe waits if the target has no test clock, besides waits for the limits of its key:
+ * - `required`: for `seconds`. Skipped if the run has less waiting time left.
+ * - `since the start`: until the run has lasted `seconds`. Skipped if the waiting time is too short.
+ * - `optional`: for `seconds` if the run has that much waiting time left, else not at all.
+ * - `until exhausted`: until no waiting time is left, or `seconds` after the end of the probe `after`.
+ * - `reserved`: the target may take `seconds` to respond. Skipped if less is left; uses up nothing.
  */
 export type WaitOptions = {
   /** Longest wait in seconds, or a function that computes it for a target. */
@@ -132,19 +117,13 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys that the probe uses instead of the main key. It also uses the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /**
-   * The limit that the probe uses up. While it is used up, the probe sends requests to every endpoint, to judge how each
-   * one refuses.
-   */
+  /** The limit that the probe uses up, to judge how each endpoint refuses. */
   readonly usesUp?: KeyState;
-  /** Whether the probe may send fewer requests than planned and still return evidence, if its key has too few left. */
+  /** Whether the probe can run with fewer requests than planned, if its key has too few left. */
   readonly mayDropRequests?: true;
-  /** Whether the probe judges the number of earlier requests, so that it runs even after `maxRequests` requests. */
+  /** Whether the probe judges the number of earlier requests: it runs even after `maxRequests`. */
   readonly countsRequests?: true;
-  /**
-   * Whether the probe sends a single GET that may count toward a limit. It then runs before the probes that use up
-   * limits, because it would have to wait after them.
-   */
+  /** Whether the probe sends one GET that may count toward a limit. It runs before limits are used up. */
   readonly countsTowardWindow?: true;
   /** Whether checks judge events after the probe's end, such as later retries of a delivery. */
   readonly isJudgedLater?: true;
@@ -157,19 +136,13 @@ interface TierProbeTraits {
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Additional seconds that the probe uses for a second measurement, if the run has them left. Default 0. */
   readonly optionalWaitSeconds?: number;
-  /**
-   * The limit that the probe uses up. While it is used up, the probe sends requests to every endpoint, to judge how
-   * each one refuses.
-   */
+  /** The limit that the probe uses up, to judge how each endpoint refuses. */
   readonly usesUp?: KeyState;
   /** Size of the rate-limit window that the probe uses up, in requests. */
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;
-  /**
-   * Whether the probe may run for several tiers at once if there is a test clock, which advances for all of them
-   * together.
-   */
+  /** Whether the probe may run for several tiers at once, on a test clock that they share. */
   readonly concurrent?: true;
 }
 
@@ -178,7 +151,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Removes requests of later requirement sets than `requirements`. For probes whose evidence covers the whole run. */
+  /** Removes requests of later requirement sets than `requirements` from evidence of the whole run. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
@@ -189,7 +162,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
-  /** The objects that the probe creates if its key has a small limit per minute. Default: the same as `creates`. */
+  /** The objects that the probe creates if its key has a small limit per minute. Default: `creates`. */
   readonly createsFew?: CreatedObjects;
 }
 
@@ -264,7 +237,7 @@ export const tierProbe = <E, const N extends Need = never>(
   run,
 });
 
-/** Creates a probe that sends deliveries to a webhook receiver. Such probes run one at a time, in their order. */
+/** Creates a probe that sends deliveries to a webhook receiver. */
 export const deliveryProbe = <E>(name: string, deliver: (sender: DeliverySender) => Promise<E>): Probe<E> => ({
   ...probe<E>(name, { requests: 0, stage: "opening", since: "1.2" }, () =>
     Promise.reject(new Error(`the probe "${name}" judges a receiver, not a server`)),
@@ -288,7 +261,7 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   return planned.requests(tested, target);
 }
 
-/** Returns about how many agent executions a probe causes. Executions that fail count, but refused requests do not. */
+/** Returns about how many agent executions a probe causes. Failing executions count, refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== undefined)
     return planned.executions(tested, target);

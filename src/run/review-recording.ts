@@ -75,7 +75,7 @@ const unusableClock: ClockControl = {
   agentsFollow: false,
 };
 
-/** Makes a monitor count one outage, at an unknown time: the server may have been restarted during the recording. */
+/** Makes a monitor count one outage: the server may have been restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 /** Stands for an exchange that was never sent. */
@@ -90,12 +90,7 @@ export const noExchange: Exchange = {
 
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
-/**
- * Returns a function that gives an upper bound of how far the test clock had been advanced at a given time. The bound
- * is the clock's offset at the next request.
- *
- * @param sorted exchanges in order of sending
- */
+/** Returns a function that gives an upper bound of how far the test clock was advanced at a time. */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;
   const sentMs = sortedBy(sorted, (each) => each.sentMs);

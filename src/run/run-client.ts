@@ -21,10 +21,7 @@ export interface ClientRunOptions extends PartyRunOptions {
 export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
   runParty(options, Infinity, (...run) => runClientProbes(options, ...run));
 
-/**
- * Effectively no deadline, because each run of the command has its own. The value is the longest delay of a timer in
- * Node.
- */
+/** Effectively no deadline: the longest delay of a timer in Node. Each run of the command has its own deadline. */
 const probeDeadlineMs = 2 ** 31 - 1;
 
 async function runClientProbes(
@@ -36,8 +33,7 @@ async function runClientProbes(
   const { target, open } = options;
   const { signal, recorder } = context;
   const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
-  // If the user interrupts, the session ends the command at once. The current probe must still return its evidence. So
-  // its own signal aborts only after it has ended.
+  // An interrupt ends the command at once, but the current probe must still return its evidence.
   const afterProbe = new AbortController();
   const { runs, stopped } = await executeStages(planned, {
     ...partyStageContext(context),

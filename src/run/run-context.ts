@@ -91,10 +91,6 @@ export function createContext(options: RunContextOptions): ClientContext {
 
 type SentRequest = Pick<OutgoingRequest, "method" | "url">;
 
-/**
- * Returns a function that makes the headers by which a server can recognize the harness. The option `requestIds` adds
- * an `X-Request-Id` to requests that run no agent.
- */
 function senderHeadersOf({ started, requestIds }: SendingOptions): (id: string, request: SentRequest) => Header[] {
   const agent: Header = ["User-Agent", userAgent(started)];
   const run = started === undefined ? "" : `${started.toISOString()}-`;
@@ -106,10 +102,7 @@ const { webhooks, alerts } = publishedEndpoints;
 const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
-/**
- * Sends a recorded request again. If the target is unavailable, sets `reconnect` in the new exchange, so that no check
- * counts it.
- */
+/** Sends a recorded request again. No check counts the new exchange if the target is unavailable. */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,
   during: Outage["kind"] | null,

@@ -19,13 +19,7 @@ export interface PartyRunOptions {
   readonly onProbe?: (run: ProbeRun) => void;
 }
 
-/**
- * Plans the probes of a client or a receiver, and calls `runProbes` with them. The promise never rejects: if
- * `runProbes` throws, the result judges the probes that had finished.
- *
- * @param maxMs maximum duration of the run in milliseconds, `Infinity` for none
- * @param runProbes must call `onProbe` after each probe
- */
+/** Plans the probes of a client or a receiver for `runProbes`, which must call `onProbe` after each one. */
 export async function runParty(
   options: PartyRunOptions,
   maxMs: number,
@@ -55,10 +49,7 @@ export async function runParty(
   }
 }
 
-/**
- * Returns the context for the stages of a run against a client or a webhook receiver. No rate limits and no bound on
- * requests apply to such a run.
- */
+/** Returns the context of a run against a client or a webhook receiver, which has no limits on requests. */
 export const partyStageContext = ({
   time,
   signal,

@@ -18,17 +18,13 @@ export interface StageContext {
   readonly outages: OutageMonitor;
   /** Whether the target has an agent that only the webhook probes call. */
   readonly hasWebhookAgent: boolean;
-  /** Whether the main key's limit per minute is too small for all probes (see `hasFewRequests` in `plan/needs.ts`). */
   readonly hasFewRequests: boolean;
   /** Returns how many requests the main key can send now without waiting. */
   readonly availableRequests: () => number;
   /** Real time that one probe may take, without its waits. Default: `probeDeadlineMs` of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /**
-   * Runs one probe. Rejects if the probe throws. Calls `onAdmitted` before each request, with the number of executions
-   * that it may start.
-   */
+  /** Runs one probe; rejects if it throws. Calls `onAdmitted` before each request. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,
@@ -44,9 +40,7 @@ export interface TimedContext extends StageContext {
 
 export const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 
-/**
- * Runs one probe and returns its result, or why it was skipped. `onStop` gets an error after which no probe can run.
- */
+/** Runs one probe, or returns why it was skipped. `onStop` gets an error after which no probe can run. */
 export async function runOrSkip(
   planned: PlannedProbe,
   stopped: string | null,
@@ -76,10 +70,6 @@ export async function runOrSkip(
 /** The length of a rate-limit window of a minute, plus a second because headers give whole seconds. */
 const windowWithMarginMs = 61_000;
 
-/**
- * Returns a reason to skip the probe if the main key has too few requests left and the run cannot wait for its next
- * window.
- */
 function explainTooFewRequests(
   { probe, requests, usesMainKey }: PlannedProbe,
   { time, hasFewRequests: isShort, availableRequests }: StageContext,
@@ -130,9 +120,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // Without a test clock, abandons a probe as soon as an outage begins, because the probe's waits could take minutes.
-    // With a test clock, abandons it only if the target does not come back: an abandoned probe would go on advancing
-    // the clock.
+    // In real time, an outage ends a probe at once: its waits could take minutes. On a test clock, an abandoned probe
+    // would go on advancing the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

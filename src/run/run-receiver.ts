@@ -10,10 +10,7 @@ interface ProbeAttempt {
   isOver: boolean;
 }
 
-/**
- * Gives each attempt of a probe its own view of the webhook receiver. Webhooks of an interrupted attempt still exist on
- * the target, but no check reads their deliveries.
- */
+/** Gives each attempt of a probe its own view of the webhook receiver, without earlier attempts' deliveries. */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
   sinceOf: (each: P) => RequirementSet,
@@ -35,8 +32,6 @@ export function receiverByAttempt<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // The probe runs again while this interrupted attempt still runs. No check reads the hook that this attempt
-          // opens.
           if (current.isOver) hook.setAside();
           return hook;
         },
@@ -58,11 +53,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     throw new ReceiverError(unreachable ?? "the run is over");
   };
   return {
-    /**
-     * Returns the receiver, and starts it at the first call.
-     *
-     * @throws {ReceiverError} if it cannot listen, or its public address does not lead to it
-     */
+    /** Returns the receiver, started at the first call; throws {@link ReceiverError} if nobody can reach it. */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
       opening ??= start(webhooks.listen, webhooks.publicUrl);

@@ -18,10 +18,7 @@ export interface RunRecord {
   readonly exchanges: readonly Exchange[];
   /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
-  /**
-   * The state from which another process can start the receiver again at the same address. `null` if the run had no
-   * receiver.
-   */
+  /** The state from which another process can start the receiver again at the same address. */
   readonly receiver: ReceiverRecord | null;
   /** The receiver, still open, if the option `keepsListening` was set. Otherwise `null`. */
   readonly listening: Receiver | null;
@@ -75,7 +72,7 @@ export function brokenRun(
   return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/** Makes the result of a run in which nothing was judged. Every check is skipped. The exchanges so far are included. */
+/** Makes the result of a run in which nothing was judged, with the exchanges so far. */
 export function unjudgedRun(options: JudgedSelection, context: ClientContext, unjudged: UnjudgedReason): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
@@ -83,10 +80,7 @@ export function unjudgedRun(options: JudgedSelection, context: ClientContext, un
   return { ...unjudged, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/**
- * Judges the evidence, and collects what the run recorded. The caller must set `deliveries` and `receiver` in the
- * result.
- */
+/** Judges the evidence, and collects what the run recorded; the caller adds `deliveries` and `receiver`. */
 export function judgeAndRecord(
   { suites }: JudgedSelection,
   { recorder, time, outages }: ClientContext,
@@ -117,10 +111,7 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
   sentence,
 });
 
-/**
- * Turns each breach into an error, because this machine lacked a resource during the run, which may have caused the
- * breach. If there is no breach, turns the first judgement into an error.
- */
+/** Turns each breach, or else the first judgement, into an error, because this machine lacked a resource. */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({
     ...judgement,

@@ -39,19 +39,13 @@ export interface RunOptions extends SendingOptions {
   readonly suites: readonly Suite[];
   /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */
   readonly keepsListening?: boolean;
-  /**
-   * Called if headers do not show the tier of the main key, for example to ask the user. `null`: the tier stays
-   * unknown.
-   */
+  /** Returns the tier of the main key if headers do not show it, for example from the user. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
   /** Whether to end the run at a breach. Called after the last probe of the broken check. Default: never. */
   readonly stopsAt?: (breach: Judgement) => boolean;
-  /**
-   * Whether to announce the run on this machine, and to look for other runs and clients that use the same keys.
-   * Default: `false`.
-   */
+  /** Whether to announce the run on this machine, and to look for other users of its keys. Default: `false`. */
   readonly announces?: boolean;
   /** Why the run must not send anything, in a sentence that the report shows. Nothing is judged then. */
   readonly obstacle?: string;
@@ -60,7 +54,7 @@ export interface RunOptions extends SendingOptions {
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
-/** Discovers the target, runs the probes that the suites need, and judges the evidence. The promise never rejects. */
+/** Runs the probes that the suites need on a target, and judges the evidence. The promise never rejects. */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(
     options.signal,
@@ -102,7 +96,6 @@ async function runWithSignal(
   const isSimulated = given.timers !== undefined;
   const watch = watchDisturbances({ target, time, isSimulated, announces: given.announces ?? false });
   const receiver = receiverOnDemand(target, time);
-  // Closes the transport and the receiver when the run is stopped. This ends all waits for responses and deliveries.
   const closeAll = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", closeAll, { once: true });
   try {
@@ -128,10 +121,7 @@ async function runWithSignal(
   }
 }
 
-/**
- * Sets the tier of the main key to the one that headers show, or else to the one that `onUnknownTier` returns. Returns
- * the target unchanged if neither gives a tier.
- */
+/** Sets the tier of the main key to what headers show, or else to what `onUnknownTier` returns. */
 async function withKnownTier(
   target: Target,
   key: TargetKey,
@@ -148,10 +138,7 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/**
- * Repeats the discovery if the tiers that it detected show that another key has the highest limit per minute. Uses that
- * key.
- */
+/** Changes to another key, and repeats the discovery, if detected tiers show that its limit is higher. */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
@@ -164,7 +151,6 @@ async function withHighestLimitKey(
   return again.kind === "ready" ? { ready: again, client: own } : { ready, client };
 }
 
-/** Runs `action`. If an outage began meanwhile and the target came back, runs it once more and returns that result. */
 async function retryAfterOutage<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
@@ -181,8 +167,7 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // The searches for a webhook agent and for agents of roles send requests and invoke agents. A key with few requests
-  // must keep them for probes. A read-only run must not invoke.
+  // Searches for agents invoke them: a read-only run must not, and a key with few requests needs them for probes.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests

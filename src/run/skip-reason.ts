@@ -14,19 +14,13 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/**
- * A way to enable a skipped check. A text is shown to users as it is. A `need` names a part of the target or a setting.
- * `anyOf` lists alternatives.
- */
+/** A way to enable a skipped check: a text for users, a part of the target or setting, or alternatives. */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/**
- * Why a check or a probe was skipped. A text must not name a setting, because its name in the library differs from its
- * flag.
- */
+/** Why a check or a probe was skipped. Must not name a setting: the library and the flags name it differently. */
 export type SkipCause =
   | string
   /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
@@ -54,10 +48,7 @@ export interface AgentWithoutPath {
   readonly agent: string;
 }
 
-/**
- * Why a check or a probe was skipped, and what would enable it. `needs` is `null` if nothing would enable it, or if
- * `reason` already says what would.
- */
+/** Why a check or a probe was skipped, and what enables it: `null` if nothing, or if `reason` says it. */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;
@@ -69,9 +60,7 @@ export interface SkipText {
   readonly needs: string | null;
 }
 
-/**
- * Makes texts of skip causes and enablers. The command line names flags in these texts, the library names its options.
- */
+/** Makes texts of skip causes, with names of flags on the command line and of options in the library. */
 export interface Messages {
   readonly reason: (reason: SkipCause) => string;
   readonly needs: (enabler: Enabler) => string;
@@ -119,7 +108,7 @@ export class RequestBudgetExhausted extends SkipError {
   override readonly name = "RequestBudgetExhausted";
 }
 
-/** Thrown when the run has caused `maxExecutions` agent executions. Requests that run no agent can still be sent. */
+/** Thrown after `maxExecutions` agent executions; requests that run no agent can still be sent. */
 export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }

@@ -15,7 +15,7 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-// The rules below serve runs, which send requests one after another, and load, which sends them concurrently.
+// How far a server's clock may be off, in ms of the target's time.
 
 /** How far a server's clock may be off, in ms of the target's time: servers may keep whole seconds. */
 export const toleranceMs = 1000;
@@ -29,13 +29,7 @@ export const burstMs = 5000;
 /** Maximum `retry_after` of a burst limit, in seconds. A longer one belongs to the minute's limit. */
 export const maxBurstSeconds = 20;
 
-/**
- * Judges the requests on a key under several assumptions about the target's clock, with one history for each. The
- * verdict is a breach only if every history is a breach.
- *
- * @param everyReading whether to return explanations in which refused requests use up the limits, even if there are
- * others
- */
+/** Judges the requests on a key under each assumption about the target's clock; a breach only if all agree. */
 export function judgeByClocks(
   histories: readonly History[],
   limits: TierLimits,
@@ -53,16 +47,13 @@ export function judgeByClocks(
   return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
 }
 
-/**
- * Returns whether the target admitted too many requests (`over`) or too few (`under`). For an `inconsistent` history,
- * `isBeyond` says whether it admitted too many.
- */
+/** Returns whether the target admitted too many requests (`over`) or too few (`under`). */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/** Returns the maximum number of requests that certainly lie within one span of `windowMs`, both ends included. */
+/** Returns the largest number of requests that certainly lie within `windowMs`, both ends included. */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -78,12 +69,7 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
-/**
- * Whether no request in `admitted` was sent after the last refusal in `answers`. If so, a used-up token quota may
- * explain the refusals.
- *
- * @param admitted the admitted requests that need tokens
- */
+/** Whether no request in `admitted` follows the last refusal, as when a token quota is used up. */
 export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>
     those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);

@@ -3,7 +3,7 @@ import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The values of the rate-limit headers; `null` for a header that is absent, malformed, or has two different values. */
+/** The values of the rate-limit headers; `null` if absent, malformed or ambiguous. */
 type RateHeaderValues = { readonly [N in RateValue]: TypeOfRateValue<N> | null };
 
 /** The values in a response that describe the rate limit. */
@@ -32,7 +32,7 @@ export const noRateLimitInfo: RateLimitInfo = infoFrom(() => null);
 /** Copies the rate-limit values of a sample. */
 export const rateLimitInfoOf = (sample: RateLimitInfo): RateLimitInfo => infoFrom((name) => sample[name]);
 
-/** Reads the values from saved evidence of any version. Returns `null` if a value is neither accepted nor absent. */
+/** Reads rate-limit values from saved evidence of any version; `null` if one is invalid. */
 export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): RateLimitInfo | null {
   const isValid = infoNames.every((name) => {
     const value = kept[name] ?? null;
@@ -51,12 +51,7 @@ export function isRateValue(name: RateValue, value: unknown): boolean {
   return accepted === "requests" ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
-/**
- * Reads the values from a response.
- *
- * @param headers all headers of the response, with names in any letter case
- * @param json returns the JSON value of the body; called only for a 429
- */
+/** Reads the rate-limit values from a response. `json` is called only for a 429. */
 export function readRateLimitInfo(
   status: number | null,
   headers: readonly (readonly [name: string, value: string])[],
@@ -92,10 +87,7 @@ const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 /** Stands for a header that was sent twice with different values. It is neither a number nor a date. */
 const severalValues = "several values";
 
-/**
- * Parses a whole number. Returns `null` for any other text. Accepts negative numbers, because the rule `notNegative`
- * judges them.
- */
+/** Parses a whole number, which may be negative; `null` for any other text. */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 
@@ -116,7 +108,7 @@ export function unixSeconds(text: string | undefined): number | null {
   return lastDate.seconds;
 }
 
-/** Returns `retry_after` of a 429's body in seconds, in either error form; `null` if it is absent or not a number. */
+/** Returns `retry_after` from the body of a 429, in seconds; `null` without a number. */
 export function retryAfterOf(json: unknown): number | null {
   const found = getPath(json, "error", "retry_after") ?? getPath(json, "error", "details", "retry_after");
   return typeof found === "number" && Number.isFinite(found) ? found : null;

@@ -2,7 +2,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { isWithinWindow } from "./header-rules.ts";
 import type { RequestSample, Sample } from "./sample.ts";
 
-/** Whether the target accepted the key of a request. A response to a rejected key may lack rate-limit headers. */
+/** Whether the target accepted the key of a request. */
 export const isKeyAccepted = ({ status }: Pick<RequestSample, "status">): boolean =>
   status !== null && status !== 401 && status !== 403;
 
@@ -21,10 +21,7 @@ export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): 
 
 /** Smallest `Reset` that can be Unix seconds. Smaller values are skipped, because HDR-14 judges them. */
 const minUnixSeconds = 1e9;
-/**
- * Minimum time between two compared responses, in seconds. In a shorter time, rounding can hide that `Reset-After`
- * falls.
- */
+/** Minimum time between two compared responses; within less, rounding can hide that `Reset-After` falls. */
 const minSeconds = 3;
 /** Tolerance for the difference of two `Reset-After` values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
@@ -40,22 +37,18 @@ export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
 
-/**
- * Judges HDR-15: within a window, `Reset-After` falls as time passes. Skips windows whose responses are too close.
- *
- * @param passedSeconds the minimum time between two responses by the target's clock
- */
+/** Judges HDR-15: within a window, `Reset-After` falls as time passes. */
 export function judgeTimeLeft<A extends RequestSample>(
   responses: readonly A[],
   limits: TierLimits | null,
-  passedSeconds: (from: A, to: A) => number,
+  minPassedSeconds: (from: A, to: A) => number,
 ): JudgedTimeLeft<A>[] {
   const usable = responses.filter((each) => each.resetAfter !== null && isWithinWindow(each, limits));
   return groupByWindow(usable).flatMap((window): JudgedTimeLeft<A>[] => {
     const [first, last] = [window[0], window.at(-1)];
     if (first === undefined || last === undefined || (first.reset ?? 0) < minUnixSeconds) return [];
     const [before, after] = [first.resetAfter ?? 0, last.resetAfter ?? 0];
-    const passed = passedSeconds(first, last);
+    const passed = minPassedSeconds(first, last);
     if (passed < minSeconds || passed > before) return [];
     const isRight = after <= before - passed + leftRoundingSeconds;
     const expected = `\`Reset-After\` falls with time: from ${before} to about ${Math.round(before - passed)}`;
@@ -65,31 +58,24 @@ export function judgeTimeLeft<A extends RequestSample>(
   });
 }
 
-/** The three headers of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
 /** Times between which the server must have created a response, in seconds. */
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
-  /**
-   * The client's clock when it sent the request and when the head arrived, in Unix seconds. `null` if the target's
-   * clock runs independently.
-   */
+  /** The client's clock from sending to the response, in Unix seconds; `null` if the target's clock differs. */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Tolerance of HDR-14, in seconds: how far `Reset` minus `Reset-After` may be from the time of the response. */
+/** Tolerance of HDR-14: how far `Reset` minus `Reset-After` may be from the time of the response. */
 const toleranceSeconds = 2;
 /** A `Date` header has whole seconds, so it may be up to a second behind. */
 const dateCutSeconds = 1;
 /** Maximum difference between the clocks of two machines, if the target sends no `Date`. */
 const maxSkewSeconds = 300;
 
-/**
- * Judges HDR-14: `Reset` minus `Reset-After` is the time of the response, by its `Date` or by the client's clock.
- * Returns the actual values of a breach, `null` if there is none, `undefined` if headers are missing.
- */
+/** Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. `undefined`: headers are missing. */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
   { tookSeconds, ours }: ResponseTime,
@@ -98,7 +84,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Allows for servers that fix the headers when a request arrives, but send the response, and its `Date`, much later.
+  // A server may fix the headers when a request arrives, but send the response, and its `Date`, much later.
   if (date !== null && agrees(date - tookSeconds, date + dateCutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -119,9 +105,7 @@ export interface ResetContext {
   readonly first: Sample | null;
 }
 
-/**
- * Like {@link resetMismatch}, for a run that may advance the target's clock. Adds these advances to the client's clock.
- */
+/** Judges HDR-14, as {@link resetMismatch} does, in a run that may advance the target's test clock. */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -140,51 +124,35 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 /** How far the `Date` header of a busy server or a proxy may lag. */
 const maxLagSeconds = 7;
 
-/**
- * Whether the target's `Date` may lag: it is a few seconds behind the time in the reset headers, and the client's clock
- * is too far off to decide which is right.
- */
+/** Whether `Date` may be a few seconds late, and the client's clock is too far off to decide. */
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
-  const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
+  const [now, { date, headMs, headClockMs }] = [createdUnixSeconds(sample), sample];
   if (now === null || date === null) return false;
   const ours = (startedUnixMs + headMs + headClockMs) / 1000;
   return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
-/**
- * Whether a proxy may have set the `Date` header, because it agrees with the client's clock. A proxy does not follow
- * the target's test clock.
- */
+/** Whether a proxy may have set `Date`, by real time instead of the target's test clock. */
 function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
-  const [now, { date, headMs }] = [reportedInstant(sample), sample];
+  const [now, { date, headMs }] = [createdUnixSeconds(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > wrongUnitSeconds) return false;
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/**
- * Three years in seconds. If `Date` and the reset headers differ by more, one of them has a wrong unit, such as
- * milliseconds.
- */
+/** Three years: if `Date` and the reset headers differ by more, one of them has a wrong unit. */
 const wrongUnitSeconds = 1e8;
 
-/**
- * Returns the time at which a response was created: `Reset` minus `Reset-After`, in Unix seconds. Returns `null` if one
- * of these headers is missing.
- */
-const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
+const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 
 /** Whether a number may be Unix seconds between 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: one second for the rounding of each of four header values, and one for the time between the responses. */
+/** Tolerance: a second of rounding for each of four header values, and one for the time between responses. */
 const roundingSeconds = 5;
 
-/**
- * Judges the reset headers without the `Date` header, which may be absent or not follow the test clock. Since the run's
- * first response, the time in the reset headers must have advanced as far as the target's clock.
- */
+/** Judges HDR-14 without `Date`: the reset headers must advance as far as the target's clock. */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
-  const [from, to] = [reportedInstant(first), reportedInstant(sample)];
+  const [from, to] = [createdUnixSeconds(first), createdUnixSeconds(sample)];
   if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;
   const minMs = sample.sentClockMs - first.headClockMs + Math.min(0, sample.sentMs - first.headMs);
   const maxMs = sample.headClockMs - first.sentClockMs + Math.max(0, sample.headMs - first.sentMs);

@@ -12,7 +12,7 @@ import {
 /** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /** Rate limits never count `health`. They may or may not count a GET of `usage` or `list`, and `other` requests. */
+  /** Rate limits never count `health`. They may count `other`, and a GET of `usage` or `list`. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
   /** When the head of the response arrived; without a response, when waiting for it ended. */
@@ -44,7 +44,7 @@ export const isRefused = ({ status }: Pick<RequestSample, "status">): boolean =>
 /** Whether a request runs an agent: an invoke or a stream. Every limit counts such requests. */
 export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => kind === "invoke" || kind === "stream";
 
-/** Returns the whole number in a header, or `null` if it is absent, repeated with another value, or no whole number. */
+/** Returns the whole number in a header; `null` if absent, malformed or ambiguous. */
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
@@ -61,14 +61,10 @@ function onlyValue(exchange: Exchange, name: string): string | undefined {
 /** Returns the `Date` header in Unix seconds; `null` if it is absent or not a date. */
 export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(headerValues(exchange, "Date")[0]);
 
-/** Returns `retry_after` of a 429's body in seconds, in either error form; `null` if it is absent or not a number. */
+/** Returns `retry_after` from the body of a 429, in seconds; `null` without a number. */
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/**
- * Makes the rate-limit sample of an exchange.
- * @param headClockMs how far the target's clock was advanced when the response began; default: as when the request was
- * sent
- */
+/** Makes the rate-limit sample of an exchange. `headClockMs`: the advance of the test clock at its head. */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;

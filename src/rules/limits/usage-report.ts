@@ -47,10 +47,7 @@ interface AgentCall {
   readonly tokens: number | null;
 }
 
-/**
- * Returns by how much `tokens.used` may have grown through these calls. `max` is infinite if a response may omit its
- * tokens.
- */
+/** Returns the bounds of how far calls raised `tokens.used`; `max` is infinite if tokens are missing. */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);

@@ -3,10 +3,7 @@ import { streamEvents, type StreamEventName } from "../../spec/events.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/**
- * The order of a stream's events, and whether its chunks have indexes (Events, "Stream events"; States, "Stream
- * sequence").
- */
+/** The order of a stream's events, and whether its chunks have indexes. */
 export interface StreamShape {
   /** Names of the events in order. Consecutive chunks are one entry. */
   readonly sequence: string[];
@@ -30,7 +27,7 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/** Returns the names of the events in order, consecutive chunks once. An event without a name is a `message` (SSE). */
+/** Returns the names of the events, consecutive chunks once; by SSE, an unnamed event is a `message`. */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
@@ -40,13 +37,10 @@ export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
-  /** `at` is the position of the first chunk whose index is missing, no integer, or not above the previous one. */
+  /** `at` is the position of the first chunk whose index is missing, not an integer, or does not rise. */
   | { readonly kind: "broken"; readonly at: number };
 
-/**
- * Says whether the indexes of a stream's chunks are absent, rise or are broken. `undefined` stands for a chunk without
- * an index.
- */
+/** Returns whether the indexes of a stream's chunks are absent, rising or broken. */
 export function classifyIndexes(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
@@ -80,7 +74,7 @@ export interface StreamOrder extends Pick<StreamShape, "sequence"> {
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
-  /** Returns the actual order if it breaks the rule, `null` if it does not, `undefined` if the rule does not apply. */
+  /** Returns the actual order if it breaks the rule; `undefined` if the rule does not apply. */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 

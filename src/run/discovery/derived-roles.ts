@@ -6,10 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/**
- * A role that the agent of another role can play if the request makes it. For example, a long query makes the answering
- * agent slow.
- */
+/** A role that an agent of another role can play on request, such as a slow agent by a long query. */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";
@@ -18,7 +15,7 @@ interface DerivedRole {
 }
 
 const streamDelayMs = 200;
-/** Number of events to read before deciding whether a stream is slow. The query asks for a stream with more events. */
+/** Number of events to read before deciding whether a stream is slow. */
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this fraction of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
@@ -48,10 +45,7 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/**
- * Sends one request for each needed role, to test whether an agent can play it. Does not change roles that the user
- * assigned.
- */
+/** Tests with a request for each needed role whether an agent can play it. Keeps the user's roles. */
 export async function withDerivedRoles(
   client: Client,
   target: Target,
@@ -78,7 +72,6 @@ export async function withDerivedRoles(
   return assigned;
 }
 
-/** Whether the events of a stream arrive with the requested delay between them, in real time or on the test clock. */
 async function streamsSlowly(client: Client, agent: string, body: object, time: RunClock): Promise<boolean> {
   const eventTimesMs: number[] = [];
   const underway = client.open("POST", agentPath(agent, "stream"), {

@@ -20,10 +20,7 @@ export type DiscoveryResult =
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
-/**
- * Reads the list, usage, and the health of some agents. If the user named no agent, invokes listed ones until one
- * works. Probes judge these exchanges later.
- */
+/** Reads the agent list, the usage and agents' health. Invokes listed agents if the user named none. */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))
@@ -53,10 +50,7 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   };
 }
 
-/**
- * If the target lacks one of list and usage, reads the other one twice more. This shows whether requests that run no
- * agent count toward the limits.
- */
+/** If the target lacks agent list or usage, reads what it has twice more, to see whether limits count reads. */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
   if (isMissing(listing) === isMissing(usage)) return [];
@@ -64,15 +58,11 @@ async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: 
   return [await client.send("GET", path), await client.send("GET", path)];
 }
 
-/**
- * Returns up to five listed agents that may get the role `answering`, because the target file gives them no other role.
- */
 function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
-/** Whether a status shows that the agent works. A correct server may list a broken agent, which answers from 500 on. */
 const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
 
 const nothingToJudge = (sentence: string): DiscoveryResult => ({
@@ -133,10 +123,7 @@ function describeOtherApi(target: Target, { listing }: Discovery): string {
   return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents returns ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither the list nor usage nor health looks like one. Check the base URL.${describeProxy(target)}`;
 }
 
-/**
- * Returns the agent ids in a response to `GET /agents`. The document does not define the fields of an item, so several
- * likely names are tried. Leaves out ids that a URL path cannot contain.
- */
+/** Returns the agent ids in a response to `GET /agents`. The document does not define the fields of an item. */
 export function agentIds(body: unknown): string[] {
   const inner = envelopeContent(body);
   const data = [getPath(inner, "data"), getPath(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
@@ -188,10 +175,7 @@ export interface AgentAttempt {
   readonly exchange: Exchange;
 }
 
-/**
- * Invokes agents, two at most, until `isAnswer` accepts a status. Returns the last attempt; `null` if the run may send
- * no more requests.
- */
+/** Invokes up to two agents until `isAnswer` accepts a status. Returns the last attempt, if any. */
 export async function findAnsweringAgent(
   client: Client,
   agents: readonly string[],

@@ -8,16 +8,13 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Client } from "../send/client.ts";
 
-/** Returns the usable keys without a known tier, except the main key. Two names with the same key give one entry. */
+/** Returns the distinct usable keys without a known tier, except the main key. */
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
   const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
   return unknown.filter(({ key }, index) => unknown.findIndex((other) => other.key === key) === index);
 }
 
-/**
- * Reads usage once with each key of unknown tier, and adds the tier that the response shows. If the run is stopped or
- * may send no more, the remaining keys get no tier.
- */
+/** Reads usage once with each key of unknown tier, and adds the tier that the response shows. */
 export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;
   try {
@@ -32,11 +29,7 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
   return known;
 }
 
-/**
- * Finds the published tier whose limits a response to `GET /usage` shows. Returns `null` if in doubt, because checks of
- * limits would fail with a wrong tier.
- * The token quota in the body must be that of the tier. If the body has none, `Limit` must fit only one tier.
- */
+/** Finds the published tier that a response to `GET /usage` shows; `null` in doubt. */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);
   if (!is2xx(statusOf(exchange)) || limit === null || remaining === null) return null;

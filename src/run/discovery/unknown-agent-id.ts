@@ -6,19 +6,16 @@ import type { ProbeContext } from "../probe.ts";
 
 /** Used if the target has no known agent id whose pattern could be imitated. */
 const defaultUnknownId = "no-such-agent-7f3a";
-/** If all agent ids are numbers, the unknown id has at least this many digits, so that it is unlikely to exist. */
+/** Minimum digits of an unknown id for a target with numeric ids, which makes the id unlikely to exist. */
 const minDigits = 9;
 const maxTries = 20;
 const idSeed = 1;
 
-/** Returns the id of an agent that does not exist, in the format of the target's ids, so that it is not malformed. */
+/** Returns an id in the format of the target's ids that no agent has. */
 export const unknownAgentId = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
-/**
- * Returns an id that no known agent has, but that has the length, separators, prefix and characters of the known ids.
- * The same ids always give the same result.
- */
+/** Returns an id that looks like the known ids, but is none of them; the same ids give the same result. */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
   if (first === undefined) return defaultUnknownId;
@@ -27,7 +24,7 @@ export function unknownIdLike(known: readonly string[]): string {
   const kept = prefixLength(longest, known);
   const letters = characterClasses.map((each) => ({
     each,
-    of: charactersOf(
+    of: charactersIn(
       each,
       known.map((id) => id.slice(kept)),
     ),
@@ -47,11 +44,7 @@ export function unknownIdLike(known: readonly string[]): string {
 
 const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
-/**
- * Returns the characters of one class, such as digits, that occur in known ids. Some alphabets omit letters that look
- * like digits.
- */
-const charactersOf = (each: RegExp, known: readonly string[]): string =>
+const charactersIn = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 
 /** Returns the length of the prefix that all ids share, such as `agent_`; 0 for UUIDs and for a single id. */
@@ -62,7 +55,6 @@ function prefixLength(longest: string, known: readonly string[]): number {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Whether the position in a UUID holds its version or variant digit. Changing such a digit makes the UUID invalid. */
 const isVersionOrVariant = (id: string, at: number): boolean => uuid.test(id) && (at === 14 || at === 19);
 
 function unknownNumber(known: readonly string[]): string {

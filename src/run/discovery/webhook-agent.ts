@@ -8,22 +8,13 @@ import { defaultQuery, agentIds } from "./discover-target.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 
-/**
- * Maximum size of a response of the webhook agent, in bytes. Every webhook delivers each response, and the receiver's
- * storage is limited.
- */
+/** Maximum size of a response of the webhook agent: the receiver stores each delivered response. */
 const maxResponseBytes = 16 * 1024;
-/**
- * The search for a webhook agent ends after `invoked` agents, after `slow` agents without a response so far, or after
- * `failedInSequence` failures in a row.
- */
+/** Bounds of the search for a webhook agent; `slow` counts agents without a response so far. */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
 const maxQuickMs = 3000;
-/**
- * Real times to wait for a response. `nextMs`: before the next agent is also invoked. `lastMs`: after the last agent
- * was invoked.
- */
+/** Real time to wait for an agent before the next one is invoked too (`nextMs`), and for the last one. */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
@@ -34,17 +25,13 @@ const hasShortBody = ({ answer }: Exchange): boolean =>
 /** The result of the search for a webhook agent. If none was found, `target` is unchanged. */
 export interface WebhookAgentResult {
   readonly target: Target;
-  /**
-   * Settles when every invoked agent has responded. Until then, these requests occupy slots, and the usage may not show
-   * them.
-   */
+  /** Settles when every invoked agent has responded; until then, the requests occupy slots. */
   readonly pendingRequests: Promise<unknown>;
 }
 
 /**
- * Assigns the role `webhooked` to an agent that only webhook probes call. Keeps an agent that the user assigned.
- * Webhooks cannot be deleted. A webhook of the answering agent would deliver each of the thousands of requests that use
- * up limits.
+ * Assigns the role `webhooked` to an agent that only webhook probes call. Webhooks cannot be deleted, so a webhook of
+ * the answering agent would deliver thousands of requests.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -86,10 +73,7 @@ interface InvokedAgent {
   exchange: Exchange | null;
 }
 
-/**
- * Finds an agent that responds with 2xx, quickly and with a short body; if none is quick, a slow one. While one agent
- * is slow, invokes the next.
- */
+/** Finds an agent that responds with 2xx and a short body, if possible a quick one. */
 async function findWebhookAgent(
   agents: readonly string[],
   invoke: (agent: string) => Promise<Exchange>,

@@ -3,12 +3,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
 /**
- * An event that makes some evidence of a run worthless, and that is not the behaviour of the server under test. Times
- * are in milliseconds since the start of the run.
- *
- * - `key refused`: the target refuses a key that worked before, for example because it was revoked.
- * - `keys shared`: another run, or another client, uses keys of this run.
- * - `stalled`: this machine slept, the harness was stopped, or a clock jumped.
+ * An event that makes evidence worthless without a fault of the server, such as this machine sleeping (`stalled`).
+ * Times are in milliseconds since the start of the run.
  */
 export type Disturbance =
   | { readonly kind: "key refused"; readonly fromMs: number; readonly key: string }
@@ -36,10 +32,7 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
   return `somebody else used ${names} during the run: requests were counted while the run sent none`;
 }
 
-/**
- * Whether a disturbance makes an exchange worthless. `keys shared` never does, because it affects only counts and
- * times.
- */
+/** Whether a disturbance makes an exchange worthless. `keys shared` affects only counts and times. */
 export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
@@ -55,10 +48,7 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
 
 /** Clauses about how many requests a key may send, or how many the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/**
- * Clauses about durations and the order of events. Another run on the same target can break them, because it advances
- * the test clock or causes events.
- */
+/** Clauses about durations and the order of events, which another run on the target can disturb. */
 const timingClauses =
   /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 

@@ -35,10 +35,7 @@ interface ForeignUseSearch {
   readonly time: Pick<RunClock, "canAdvance" | "canWait" | "passTime" | "sleepReal">;
 }
 
-/**
- * Finds keys that somebody else uses: their `Remaining` falls during 9 health requests, which no limit counts, within
- * about 4 s. If a key has too few requests left to show that, first waits for its next window.
- */
+/** Finds keys that another client uses: their `Remaining` falls during health requests, which no limit counts. */
 export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
   const read: ReadLimit = async (key) => readingOf(await health(key));
   await time.sleepReal(countingDelayMs);
@@ -62,17 +59,12 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // This wait may exceed the run's waiting time, but not if the user allows no waiting. Without the wait, the run could
-  // blame the target for requests of another client.
+  // May exceed the run's waiting time: otherwise, the target could be blamed for another client's requests.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);
 }
 
-/**
- * Reads the headers every 100 ms until a key's next window begins. Gives up after 3.6 s, three times the tolerance for
- * rounding.
- */
 async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += windowPollMs) {
     if (((await read(key))?.remaining ?? minForeignRequests) >= minForeignRequests) return;
@@ -105,10 +97,6 @@ async function takeReadings(
   return found;
 }
 
-/**
- * Returns by how much `Remaining` fell from each reading to the next. The value is 0 if `Limit` changed, because the
- * readings then describe different windows.
- */
 const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
   those.map((reading, index) => {
     const before = those[index - 1] ?? null;

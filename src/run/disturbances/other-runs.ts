@@ -10,17 +10,9 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
-/**
- * A run that other runs on this machine can see. Otherwise, two runs with the same key would blame the target for each
- * other's requests.
- */
+/** A run that other runs on this machine can see, to detect that both use the same key. */
 export interface AnnouncedRun {
-  /**
-   * Returns the keys of this run that another run uses, too, and since when, in Unix milliseconds. Returns `null` if
-   * there are none.
-   *
-   * @param fromMs ignores runs that ended before this time. Default: the start of this run
-   */
+  /** Returns which keys another run uses too, since when in Unix ms. Ignores runs that ended before `fromMs`. */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   /** Records in the run's file that this run has ended. */
   readonly close: () => void;
@@ -46,10 +38,7 @@ const maxFileAgeMs = 24 * hourMs;
 // The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
-/**
- * Announces a run to other runs of this user, through a file in a shared folder. If the file cannot be written, nothing
- * is announced.
- */
+/** Announces a run to other runs of this user, through a file in a shared folder. */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
   folder = defaultFolder(),
@@ -59,7 +48,7 @@ export function announceRun(
   const own: AnnouncementFile = {
     host: hostname(),
     pid: process.pid,
-    startedMs: orderedNow(),
+    startedMs: increasingUnixMs(),
     endedMs: null,
     keys: [...nameByHash.keys()],
   };
@@ -82,17 +71,14 @@ export function announceRun(
     },
     close: () => {
       clearInterval(timer);
-      nullIfFailed(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: orderedNow() }), { mode: 0o600 }));
+      nullIfFailed(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: increasingUnixMs() }), { mode: 0o600 }));
     },
   };
 }
 
 let lastStartMs = 0;
 
-/**
- * Returns Unix milliseconds that increase with each call, so that no two runs of one process start at the same time.
- */
-function orderedNow(): number {
+function increasingUnixMs(): number {
   lastStartMs = Math.max(Date.now(), lastStartMs + 0.001);
   return lastStartMs;
 }
@@ -102,7 +88,7 @@ function hashOf(baseUrl: string, key: string): string {
   return createHash("sha256").update(`${address}\n${key}`).digest("hex");
 }
 
-/** Returns the runs, other than that of `ownPath`, that were still active at `sinceMs`, in Unix milliseconds. */
+/** Returns the other runs that were still active at `sinceMs`, in Unix milliseconds. */
 function otherRunsIn(folder: string, ownPath: string, sinceMs: number): AnnouncementFile[] {
   const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): AnnouncementFile[] => {

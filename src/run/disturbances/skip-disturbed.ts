@@ -19,18 +19,12 @@ interface DisturbedRunContext {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /**
-   * Runs the probes of the stage `review` again. The given recorder hides the exchanges that disturbances made
-   * worthless.
-   */
+  /** Repeats the probes of the stage `review`, without the exchanges that a recorder hides. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
 
-/**
- * Replaces the result of each probe that a disturbance may have affected by a skip, with the disturbance as the reason.
- * Keeps probes that ended before the disturbance began, or that it cannot have affected.
- */
+/** Skips each probe that a disturbance may have affected, with the disturbance as the reason. */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
   { suites, runs, endedMs, review, recorder }: DisturbedRunContext,
@@ -60,8 +54,7 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // A review without the requests that the disturbance spoiled proves nothing if it passes. If it finds a breach, the
-    // breach still counts.
+    // A review without the spoiled requests proves nothing if it passes, but a breach still counts.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });

@@ -21,7 +21,7 @@ export const machineClocks: MachineClocks = {
   },
 };
 
-/** Returns how long this thread has waited for a processor so far, in ms. Always 0 on systems other than Linux. */
+/** Returns how long this thread has waited for a processor, in ms; 0 except on Linux. */
 function processorQueueMs(): number {
   try {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;

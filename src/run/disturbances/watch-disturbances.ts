@@ -18,10 +18,7 @@ export interface DisturbanceWatch {
   readonly ended: (run: ProbeRun) => void;
   /** Returns when a probe ended, in milliseconds since the start of the run; `Infinity` if not reported. */
   readonly endedMs: (run: ProbeRun) => number;
-  /**
-   * Returns all disturbances so far. Repeats a request with each key that may have been revoked. If no disturbance was
-   * found but `limitsBroken` is true, also sends health requests to find out whether another client uses the keys.
-   */
+  /** Finds all disturbances so far. May send requests, to test keys for revocation and for use by other clients. */
   readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
 }
@@ -38,7 +35,7 @@ interface WatchOptions {
   readonly time: RunClock;
   /** Whether the harness's own clock is simulated, as in tests. */
   readonly isSimulated: boolean;
-  /** Whether to announce the run on this machine, and to look for other runs and clients that use the same keys. */
+  /** Whether to announce the run on this machine, and to look for other users of its keys. */
   readonly announces: boolean;
 }
 
@@ -75,7 +72,6 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
   };
 }
 
-/** Waits for a search. Returns no disturbance if the search failed because the run may send no more requests, or was stopped. */
 const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Promise<Disturbance[]> =>
   finding.catch((error: unknown) => {
     if (error instanceof SkipError || signal.aborted) return [];
@@ -84,10 +80,7 @@ const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Pr
 
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
-/**
- * Finds keys that the target accepted before and now always refuses, such as revoked ones. To test a key, repeats a GET
- * that succeeded earlier. If it succeeds again, the target refuses only some requests, and checks judge those.
- */
+/** Finds keys that the target accepted before and now always refuses, such as revoked ones. */
 export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];
   for (const key of Object.values(target.keys)) {
@@ -109,10 +102,7 @@ const isUnsignedRead = (exchange: Exchange, key: string): boolean =>
 const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
-/**
- * Returns when the target first refused the key after the last request that it did not refuse. Returns `null` if the
- * key never worked, or still works.
- */
+/** Returns when the target began to refuse the key; `null` if the key never worked, or still works. */
 function refusedSince(samples: readonly Sample[]): number | null {
   const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));
   if (!accepted.some(isAdmitted)) return null;

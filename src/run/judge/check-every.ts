@@ -21,28 +21,19 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly matrix: CoverageMatrix;
   /** Lists all cases in the evidence. */
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
-  /**
-   * Returns the mismatch, `null` if the case conforms, `undefined` if the clause does not apply. The result is cached,
-   * so it must depend on `subject` alone.
-   */
+  /** Returns the mismatch; `undefined` if the clause does not apply. Cached: must depend on `subject` alone. */
   readonly judge: (subject: T) => Mismatch | null | undefined;
   /** The finding if the clause applies to no case in the evidence. */
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /** Makes the text `actual` of a breach from all broken cases. Default: that of the first. */
   readonly summarize?: (broken: readonly T[]) => string;
-  /**
-   * Judges all cases together, such as whether they are consistent with each other. Called only if no single case is a
-   * breach.
-   */
+  /** Judges all cases together, such as their consistency, if no single case is a breach. */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** The plural noun that a finding uses for the cases. Default: `responses`. */
   readonly noun?: string;
 }
 
-/**
- * Creates a check that judges every case that the run recorded. It is meant for clauses that say "every", or that are a
- * table of cases.
- */
+/** Creates a check that judges every recorded case of a clause. */
 export function checkEvery<const K extends JudgedId, const P extends Probe | ProbesByName, T>(
   clause: K,
   on: P,
@@ -85,10 +76,7 @@ interface JudgedCase<T> {
   readonly mismatch: Mismatch | null;
 }
 
-/**
- * Combines all broken cases into one breach; returns `null` if there are none. The breach shows two messages: that of
- * the first case, and the smallest of all.
- */
+/** Combines all broken cases into one breach, which shows the first message and the smallest. */
 function breachOf<T>(
   judged: readonly JudgedCase<T>[],
   { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
@@ -150,9 +138,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/**
- * Whether a cell is status 200 or 201 of an endpoint that returned another success status. An endpoint that creates may
- * use either status, so the cell can stay empty.
- */
+/** Whether the endpoint used another success status than this cell's 200 or 201: either is allowed. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

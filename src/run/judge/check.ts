@@ -31,15 +31,9 @@ export interface Check {
   readonly also: readonly Probe[];
   /** Probes of other checks that run even if only this check is selected, because it judges their requests. */
   readonly companions?: readonly Probe[];
-  /**
-   * The check that this one repeats for a later requirement set. The repetition also judges the requests of that set's
-   * new probes.
-   */
+  /** The check that this one repeats for a later requirement set, with the requests of that set's new probes. */
   readonly widens?: Check;
-  /**
-   * For a check with `widens`: `true` if the report lists it only when it finds a breach. Otherwise, the report also
-   * lists it when it judges more cases than the earlier check.
-   */
+  /** Whether the report lists this repeated check only if it finds a breach. */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
@@ -63,9 +57,7 @@ export const checkIdentity = (
   since: laterSet(since, clauseOf(clause).since),
 });
 
-/**
- * Creates a check of a clause. A clause id that does not exist is a type error, and so is a gap (see {@link observe}).
- */
+/** Creates a check of a clause. An unknown clause id is a type error; a gap needs {@link observe}. */
 export const check = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -86,16 +78,12 @@ export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run
 /** Returns the probes whose evidence a check judges, by name. A single probe gets the name `only`. */
 export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
-/**
- * Whether a check judges the exchanges of the whole run. Such a check judges more exchanges when a later requirement
- * set adds probes.
- */
+/** Whether a check judges the exchanges of the whole run, including probes of later requirement sets. */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check of the whole run for every later requirement set. A published check must not become stricter, so
- * it ignores the requests of later probes: only its repetition judges them.
- * The repetition for the newest set reports only breaches.
+ * Repeats each check of the whole run for later requirement sets. A published check must not become stricter, so only
+ * its repetition judges the requests of later probes.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

@@ -11,17 +11,11 @@ export interface Cell {
 
 /** A cell whose cases the interface document lists. */
 export interface DocumentedCell extends Cell {
-  /**
-   * The setting that a request needs to produce a case of this cell. `null` if it needs only a key and an agent, or if
-   * no request can produce a case.
-   */
+  /** The setting that a request needs to produce a case of this cell; `null` if none is needed or helps. */
   readonly reach: Enabler | null;
 }
 
-/**
- * The matrix of all cases to which a clause applies. Each cell groups the cases of one kind, such as `invoke` with
- * status 200.
- */
+/** All cases to which a clause applies, in cells of one kind, such as `invoke` with status 200. */
 export interface CoverageMatrix {
   /** Describes the cases that the matrix covers, such as "every response 200 of invoke". */
   readonly description: string;
@@ -43,7 +37,7 @@ export interface CellCoverage extends Cell {
   readonly broken: number;
 }
 
-/** Counts of the cases in a whole matrix. `looked`: all that were judged; `broken`: those that break the clause. */
+/** How many cases of a matrix were judged (`looked`), and how many of them break the clause. */
 export interface Coverage {
   readonly looked: number;
   readonly broken: number;

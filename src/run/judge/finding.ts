@@ -9,10 +9,7 @@ export type Proof = Exchange | Delivery;
 /** The result of a check. A check that judges many cases also says which cells they cover. */
 export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
-/**
- * The possible results of a check. `at` lists the messages that show a breach or a note. If `at` is empty, the report
- * lists the first five messages of the evidence.
- */
+/** The possible results of a check. `at`: the messages that show it; if empty, the first five are listed. */
 type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
@@ -28,16 +25,10 @@ type FindingKind<R extends string> =
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause does not apply to this target, for example because the tier has no published number. */
   | Inapplicable
-  /**
-   * The evidence does not suffice for a verdict, for example because a control request is missing. The check counts as
-   * skipped.
-   */
+  /** The evidence does not suffice for a verdict; the check counts as skipped. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
-/**
- * The finding that a clause does not apply to the target. `exempt`: the target file says so, and the verdict ignores
- * the clause.
- */
+/** The finding that a clause does not apply. `exempt`: by the target file, and the verdict ignores the clause. */
 interface Inapplicable {
   readonly kind: "inapplicable";
   readonly reason: string;

@@ -10,7 +10,7 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import { type SkipReason, needsTierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
-/** The result of a check for one tier (`instance`), or for the whole target (`null`). `error`: the harness failed. */
+/** The result of a check for one tier, or for the whole target (`instance: null`). `error`: the harness failed. */
 export interface Judgement {
   readonly check: Check;
   readonly suite: string;
@@ -63,16 +63,11 @@ export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): 
 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
-/**
- * Whether a judgement is the first of its clause, and all judgements of this clause are inapplicable. In that case, the
- * report lists only the first.
- */
+/** Whether a judgement is the one to report of a clause that never applies. */
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
-/**
- * Returns the instances for which a check is judged: each tier that its probes tested, or `null` for the whole target.
- */
+/** Returns the tiers for which a check is judged; `null` stands for the whole target. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -81,10 +76,7 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
-/**
- * Judges a check that repeats earlier checks with more requests. Returns `inapplicable` if the repetition shows nothing
- * new, so that the report lists no finding twice.
- */
+/** Judges a repeated check. Returns `inapplicable` if it shows nothing new, so that no finding is listed twice. */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
   earlier: readonly JudgedCheck[],
@@ -100,10 +92,6 @@ function reportIfWider(
 
 const isBroken = ({ kind }: Judgement["finding"]): boolean => kind === "breach" || kind === "error";
 
-/**
- * Returns the chain of earlier checks that a check repeats, one for each earlier requirement set. The newest comes
- * first.
- */
 const repeatedChecks = ({ widens }: Check): Check[] =>
   widens === undefined ? [] : [widens, ...repeatedChecks(widens)];
 
@@ -121,7 +109,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if the run reached its maximum number of requests before every cell had a case. */
+/** Turns a pass into `unproven` if `maxRequests` was reached before every cell had a case. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -176,10 +164,6 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
-/**
- * Maximum number of exchanges and deliveries to list for a finding that names none itself. The list has the first ones
- * of the evidence.
- */
 const maxListedExchanges = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
@@ -203,7 +187,7 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Skips rate-limit samples, which `headClockMs` identifies: there may be thousands, and none contains an exchange.
+  // Skips rate-limit samples, recognized by `headClockMs`: there may be thousands, without exchanges.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 
@@ -213,13 +197,7 @@ export const isDelivery = (value: object): value is Delivery =>
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
-/**
- * Judges the checks of a probe that has just ended. Returns the first breach for which `stopsAt` is true; `null` if
- * there is none.
- * Leaves out checks of later events, such as retries after the probe's end.
- *
- * @param done the probes that have ended, the last one included
- */
+/** Judges the checks of a probe that has just ended, and returns the first breach that stops the run. */
 export function breachShownBy(
   { planned: { probe: ended } }: ProbeRun,
   done: readonly ProbeRun[],

@@ -1,14 +1,11 @@
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 
-/**
- * Limits of a run, and whether it marks its requests. The options of the library and the flags of the command line have
- * the same names.
- */
+/** Limits of a run: options of the library, and flags of the command line. */
 export interface RunBounds {
   /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */
   readonly maxRequests: number | null;
-  /** Maximum number of agent executions: invokes and streams that really run an agent. Default: no limit (`null`). */
+  /** Maximum number of invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
   /** Larger windows are not tested, because using them up takes minutes. Default: 5000 requests. */
   readonly maxWindow: number;
@@ -18,16 +15,9 @@ export interface RunBounds {
   readonly maxTimeMs: number | null;
   /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
   readonly readOnly: boolean;
-  /**
-   * Whether to run only probes that take a few seconds. Leaves out probes that wait, use up a limit, provoke retries or
-   * generate requests. Also leaves out probes that only record behaviour about which the document says nothing.
-   * Sets `maxWaitMs` to 0 unless it is given. Default: `false`.
-   */
+  /** Whether to run only probes that take seconds. Sets `maxWaitMs` to 0 unless it is given. Default: `false`. */
   readonly fast: boolean;
-  /**
-   * Whether to send `X-Request-Id`, so that a vendor finds each request in a log. Requests that may run an agent get
-   * none, because checks judge the `request_id` of their responses. Default: `false`.
-   */
+  /** Whether to send `X-Request-Id` with requests that run no agent, to find them in logs. Default: `false`. */
   readonly requestIds: boolean;
 }
 
@@ -104,14 +94,12 @@ const timeBesidesWaitingMs = 180_000;
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
   maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;
 
-/** Seed of the generated requests if the user chose none. It is fixed, so that every run sends the same requests. */
+/** Default seed of the generated requests, fixed to make runs repeatable. */
 export const defaultCoverageSeed = 1;
 
 /** Smallest seed that the user may choose. */
 export const minCoverageSeed = 1;
 
-/**
- * Returns the seed of a nightly run, its day in UTC, such as 20300205. A run with that seed sends the same requests.
- */
+/** Returns the seed of a nightly run: its day in UTC, such as 20300205. */
 export const coverageSeedOfNight = (started: Date): number =>
   Number(started.toISOString().slice(0, 10).replaceAll("-", ""));

@@ -1,10 +1,7 @@
 import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/**
- * Returns the limits of a key's tier, as the target file states them or else as published. `null` if the tier or its
- * limits are unknown.
- */
+/** Returns the limits of a key's tier, from the target file or as published; `null` if unknown. */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -12,7 +9,7 @@ export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   return ofTier === null || key.tokensPerMonth === null ? ofTier : { ...ofTier, tokensPerMonth: key.tokensPerMonth };
 }
 
-/** A rate-limit window as headers report it. `resetAfter` is in seconds, `date` in Unix seconds; `null` if absent. */
+/** A rate-limit window as headers report it: `resetAfter` in seconds, `date` in Unix seconds. */
 export interface ReportedWindow {
   readonly limit: number;
   readonly remaining: number;
@@ -20,10 +17,7 @@ export interface ReportedWindow {
   readonly date: number | null;
 }
 
-/**
- * Finds the published tier that has a window of `limit` requests. If the hour of one tier and the minute of another
- * have this limit, the time to the reset decides. Returns `null` if no tier has such a window, or in doubt.
- */
+/** Finds the published tier that has a window of `limit` requests; `null` if none, or in doubt. */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
   const tierWith = (window: "perHour" | "perMinute"): PublishedTier | null =>
@@ -35,10 +29,7 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   return mayBeFreeHour(reported) ? null : byMinute;
 }
 
-/**
- * Whether a window may be the hour of the free tier instead of the minute of the pro tier. Both have 100 requests. It
- * may be the hour if an hour is about to end, or if more than 10 requests are used.
- */
+/** Whether a window of 100 requests may be the hour of the free tier instead of the minute of the pro tier. */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;
   return isLastMinute || remaining < limit - 10;

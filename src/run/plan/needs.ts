@@ -27,10 +27,7 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/**
- * The kinds of special keys, each with the function that recognizes it. `elsewhere`: the key works only from other
- * addresses.
- */
+/** Recognizes the kinds of special keys. `elsewhere`: the key works only from other addresses. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -54,10 +51,7 @@ export type ValueByNeed = {
   /** The secret with which requests are signed. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /**
-   * The paths that start an operation: one for a batch, one for other requests. The target file gives at least one of
-   * them.
-   */
+  /** The paths that start an operation: one for a batch, one for other requests. */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -66,7 +60,7 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** The value of a need before the run. For the receiver, which is not started yet, it is the address to listen on. */
+/** The value of a need before the run. For the receiver, it is the address to listen on. */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type NeedResolution =
@@ -131,7 +125,6 @@ export function mainKey(target: Target): TargetKey | null {
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
 }
 
-/** Returns another usable key than the main key, if possible one whose limits are not tested; `null` without one. */
 function secondKey(target: Target): TargetKey | null {
   const main = mainKey(target);
   const others = usableKeys(target).filter((key) => key.name !== main?.name && key.key !== main?.key);
@@ -144,16 +137,10 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/**
- * A main key has few requests if its limit per minute is at most this. Without a test clock, so few do not suffice for
- * all probes.
- */
+/** Up to this limit per minute, a main key has too few requests for all probes in real time. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/**
- * Whether the main key's limit per minute is too small for all probes. `false` with a test clock, because windows then
- * pass at once.
- */
+/** Whether the main key's limit per minute is too small for all probes; `false` with a test clock. */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;

@@ -21,7 +21,7 @@ export interface PlannedProbe {
   readonly probe: Probe;
   /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
-  /** Whether a check judges the probe's evidence. If not, the evidence is only observed, and the probe runs later. */
+  /** Whether a check judges the probe's evidence, instead of only observing it. */
   readonly isJudged: boolean;
   /** The checks of `must` clauses for which the probe collects evidence. */
   readonly musts: readonly Check[];
@@ -35,7 +35,7 @@ export interface PlannedProbe {
   readonly skip: SkipReason | null;
 }
 
-/** Lists every probe that the selected checks need, in the order of the suites; a tier probe once for each tier. */
+/** Lists every probe that the selected checks need, a tier probe once for each tier. */
 export function planProbes(
   suites: readonly Suite[],
   target: Target,
@@ -57,14 +57,13 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // In real time, probes that create webhooks go first. The retries of their deliveries then arrive while other probes
-  // run.
+  // In real time, probes that create webhooks go first: retries then arrive while other probes run.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
     const skipAll = readOnly && !probe.isReadOnly ? readOnlySkip : missingNeed(probe.needs, target);
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
-      const keys = keysOf(probe, tested, target);
+      const keys = keyNamesOf(probe, tested, target);
       const isLeftOut = fast && isSlow(probe, judged);
       return {
         probe,
@@ -86,11 +85,7 @@ export function planProbes(
 /** Returns a list of the probes that prepare the target for a probe, and then the probe itself. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
-/**
- * Returns the names of the keys with which a probe sends requests. If several names stand for the same key, returns one
- * of them.
- */
-function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
+function keyNamesOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
   const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];
   const needed = probe.needs.filter(isKeyNeed).map((each) => resolveKey(each, target));
@@ -109,9 +104,6 @@ function missingNeed(needs: readonly Need[], target: Target): SkipReason | null 
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
-/**
- * Skips a probe of rate limits if the vendor does not offer limits. Such a probe sends requests until one is refused.
- */
 const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null =>
   per === "target" || isOffered("limits", offers)
     ? null
@@ -120,10 +112,6 @@ const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null
 const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage"];
 const slowRoles: readonly Need[] = ["agents.slow", "agents.slowStreaming", "agents.timingOut"];
 
-/**
- * Whether a fast run leaves out a probe. It does if the probe takes many seconds, if checks also judge later events, or
- * if no check judges the evidence.
- */
 const isSlow = (probe: Probe, isJudged: boolean): boolean =>
   probe.stage !== "review" &&
   (!isJudged ||

@@ -16,12 +16,9 @@ interface BudgetBounds {
   readonly recorder: Pick<Recorder, "sent" | "executions">;
 }
 
-/** The budget that is reserved for a running probe: its planned requests and executions, less those already sent. */
+/** The part of the run's budget that is reserved for a running probe. */
 export interface Reservation {
-  /**
-   * Takes one request out of the reserved budget. Called for each request of the probe, with the agent executions that
-   * it may start.
-   */
+  /** Takes one request, and the agent executions that it may start, out of the reservation. */
   readonly take: (executions: number) => void;
   readonly release: () => void;
 }

@@ -8,9 +8,8 @@ export interface ScheduleStep {
   /**
    * How the probes of the step run:
    * - `pool`: concurrently, up to the number of workers.
-   * - `by key`: concurrently if they use different keys, else one after another.
-   * - `one by one`: one after another.
-   * - `by agent clock`: `one by one` if agents follow the test clock, `by key` if they use real time.
+   * - `by key`: concurrently if they use different keys.
+   * - `by agent clock`: `one by one` if agents follow the test clock, else `by key`.
    * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
@@ -23,16 +22,11 @@ export interface ScheduleConditions {
   readonly canAdvance: boolean;
   /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
-  /**
-   * Whether the target has an agent that only webhook probes call. Without one, tests of limits could cause deliveries.
-   */
+  /** Whether an agent is reserved for webhook probes; without one, tests of limits could cause deliveries. */
   readonly hasWebhookAgent: boolean;
 }
 
-/**
- * Orders the probes of a run into steps. On a test clock, rate-limit windows pass at once, so stages run one after
- * another. In real time, probes of different keys run concurrently, because their windows pass together.
- */
+/** Orders the probes of a run into steps: by stage on a test clock; in real time, different keys wait together. */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
   { canAdvance, hasFewRequests, hasWebhookAgent }: ScheduleConditions,
@@ -64,11 +58,7 @@ export function buildSchedule(
 
 type PlannedProbes = readonly PlannedProbe[];
 
-/**
- * Puts the stage `concurrency` before the first probe of `exclusive` that creates a webhook. `concurrency` makes
- * executions fail, which would cause deliveries to that webhook.
- * Within `concurrency`, probes without a tier run last: they abandon streams, which may hold slots for a while.
- */
+/** Puts the stage `concurrency` before the first webhook, which would get its failing executions. */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const first = at === -1 ? exclusive : exclusive.slice(0, at);
@@ -81,10 +71,7 @@ function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: Planne
   ];
 }
 
-/**
- * Splits the stage `limits` into three steps. The `concurrent` probes form the second step, and share the test clock.
- * Other probes run one by one, before or after them.
- */
+/** Splits the stage `limits` at its `concurrent` probes, which share the test clock. */
 function withSharedClock(limits: PlannedProbes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
@@ -102,28 +89,16 @@ const byKey = (probes: PlannedProbes): ScheduleStep => ({ probes, mode: "by key"
 const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
   probes.toSorted((one, other) => Number(other.isJudged) - Number(one.isJudged));
 
-/**
- * Splits a step in two. Probes whose evidence a check judges run first. Probes whose evidence is only observed follow.
- */
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
-/**
- * Orders the steps for a main key with a small limit per minute:
- *
- * 1. single reads that count toward a limit, and probes that would have to wait for a key after step 3
- * 2. tests of limits that run for each tier
- * 3. tests of limits on keys other than the main key, then probes that create webhooks, then others by value per
- * request
- * 4. tests of limits on the main key
- */
+/** Orders the steps for a main key with few requests: tests of limits on that key come last. */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a probe uses the main key and also a key whose limits a probe of `spare` will use up. Such a probe runs
-  // early, because it would have to wait after that one.
+  // Whether a main-key probe also needs a key that `spare` probes use up: it runs early, to avoid a wait.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -137,10 +112,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   ];
 }
 
-/**
- * Sorts probes by value per request. Each `must` check that needs a probe adds 1 to its value. A check that needs two
- * probes adds only a half to each.
- */
+/** Sorts probes by the `must` checks that they help to judge, per request. */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);
@@ -160,19 +132,10 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/**
- * Added to the value of each probe. Without it, all probes that complete no `must` check would rank equal. With it,
- * those with fewer requests come first.
- */
+/** Added to the value of each probe, so that among probes of no value those with fewer requests come first. */
 const minProbeValue = 0.01;
 
-/**
- * Orders probes for a target without a test clock:
- *
- * 1. probes without a tier that use a key of group 2
- * 2. probes of a tier whose key is not the main key
- * 3. all other probes
- */
+/** Orders probes for real time: first those that use a tier's key, then those that test tiers, then others. */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
@@ -185,10 +148,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/**
- * Puts the `limits` probes of each tier after its other probes. Puts them first if the other probes need more than half
- * of the requests that the tier may send in a minute.
- */
+/** Puts each tier's `limits` probes last, unless the others need more than half of a minute's requests. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

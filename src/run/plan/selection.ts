@@ -10,7 +10,7 @@ import { globOf } from "../../base/text.ts";
 import { exempt } from "../judge/finding.ts";
 import type { Target } from "../../target/target.ts";
 
-/** Which checks to run. `only` and `skip` are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
+/** Which checks to run, by clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
@@ -31,16 +31,12 @@ export interface RunScope extends RunBounds {
   readonly messages: Messages;
 }
 
-/** Names of the two lists of patterns in error messages: flags of the command line, or options of the library. */
+/** How error messages name the two lists of patterns. */
 type SelectionNames = Readonly<Record<"only" | "skip", string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };
 
-/**
- * Returns the suites with only the selected checks.
- *
- * @throws {UsageError} if a pattern matches nothing, for example because of a typo, or if no check is left
- */
+/** Returns the suites with only the selected checks; throws {@link UsageError} if a pattern matches nothing. */
 export function selectChecks(
   suites: readonly Suite[],
   selection: Selection,
@@ -55,9 +51,7 @@ export function selectChecks(
   );
 }
 
-/**
- * Returns the `must` clauses of which no check is selected. Ignores checks that do not count in the requirement set.
- */
+/** Returns the `must` clauses of the requirement set of which no check is selected. */
 export function unselectedMusts(
   all: readonly Suite[],
   selected: readonly Suite[],
@@ -73,10 +67,7 @@ export function unselectedMusts(
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
-/**
- * Returns the property `selection` of a {@link RunScope} in an object. Returns an empty object if all checks are
- * selected.
- */
+/** Returns the `selection` of a {@link RunScope} in an object, which is empty if all checks are selected. */
 export const selectionIn = ({ only, skip, profiles }: Selection): Pick<RunScope, "selection"> =>
   only.length + skip.length === 0 && profiles === undefined
     ? {}
@@ -103,10 +94,7 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/**
- * Whether a check belongs to one of the chosen profiles. A check of `core` also does if it covers an endpoint of a
- * chosen profile.
- */
+/** Whether a check belongs to a chosen profile, or is of `core` and covers an endpoint of one. */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;
@@ -129,18 +117,12 @@ function requireMatch(pattern: string, selection: string, suites: readonly Suite
 /** Whether a clause is about API keys. Such a clause does not apply to a server that asks for no keys. */
 export const isAboutKeys = (clause: string): boolean => /^(AUTH|KEY)-/.test(clause) || otherKeyClauses.includes(clause);
 
-/**
- * Clauses about keys whose ids begin neither with `AUTH` nor with `KEY`. They are about a key on every request, the
- * headers of a 401, and the key that a request counts for.
- */
+/** Clauses about keys whose ids begin neither with `AUTH` nor with `KEY`. */
 const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"];
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/**
- * Returns the suites by which to judge a target. If it asks for no keys, clauses about keys are exempt, and their
- * checks need no probes.
- */
+/** Returns the suites for a target. If it asks for no keys, clauses about keys are exempt, without probes. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

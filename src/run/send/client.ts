@@ -12,14 +12,9 @@ import { openGuard, type SendOptions } from "./send-guard.ts";
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
-  /**
-   * Returns a copy of the client for a probe that begins now. Its requests throw {@link TargetLost} after an outage
-   * begins.
-   * @param onAdmitted called before each request, with the number of executions that it may start; 0 if the run does
-   * not limit executions
-   */
+  /** Returns a copy for a probe that begins now. Its requests throw {@link TargetLost} after an outage begins. */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
-  /** Returns a copy of the client whose requests are judged only by checks of this requirement set and later ones. */
+  /** Returns a copy of the client whose requests only this requirement set and later ones judge. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing. Returns at once, while the request is under way. */

@@ -11,18 +11,13 @@ export interface RequestContent {
 export interface CrashSuspects {
   /** Must be called with a request whose connection broke and which is sent again at once. */
   readonly observeResent: (exchange: Exchange) => void;
-  /**
-   * Must be called with a request that got no response when an outage began.
-   *
-   * @param isCut whether the connection broke after the request was sent. If not, the request is ignored unless
-   * `observeResent` was called with it
-   */
+  /** Must be called with an unanswered request of an outage; `isCut`: it was sent before the connection broke. */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   /** Must be called when the target is back. */
   readonly endOutage: () => void;
   /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** Returns why a request must not be sent: it may crash the target. Returns `null` if nothing points to that. */
+  /** Returns why a request may crash the target, and must not be sent; `null` if it may be sent. */
   readonly suspicion: (request: RequestContent) => string | null;
   /** Returns the method and path of each suspect. */
   readonly names: () => readonly string[];
@@ -59,7 +54,7 @@ export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** Returns a text that is equal for requests with the same content. Ignores UUIDs, because probes generate new ones. */
+/** Identifies requests with the same content, apart from UUIDs, which probes generate anew. */
 const contentIdentity = ({ method, url, body }: RequestContent): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 

@@ -8,10 +8,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
-  /**
-   * Must be called with each response. The times of responses with 502, 503 or 504 show whether a gateway can have sent
-   * them.
-   */
+  /** Must be called with each response: the times of 502, 503 and 504 show whether a gateway sent them. */
   readonly observe: (exchange: AnsweredExchange) => void;
   /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
@@ -29,15 +26,10 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /**
-   * Whether the times of all responses with 502, 503 and 504 show that they come from the target, not from a gateway.
-   */
+  /** Whether all responses with 502, 503 and 504 seem to come from the target, not from a gateway. */
   let isOwn = false;
 
-  /**
-   * Whether only this request fails: the target answers another one, but fails again when this one is repeated. A
-   * request that must not be sent twice counts as failing again.
-   */
+  /** Whether the target answers other requests, but not this one, nor its repetition. */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

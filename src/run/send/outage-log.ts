@@ -16,17 +16,11 @@ export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
   /** Returns the latest outage if it was not yet over at the time `ms`; `null` otherwise. */
   readonly at: (ms: number) => OutageTimes | null;
-  /** Records the beginning of an outage, and waits for its end. If an outage is going on already, returns that one. */
+  /** Records the beginning of an outage; returns the current one if there is one already. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
-  /**
-   * Waits for the end of the latest outage. Resolves to `false` if the target does not come back; to `true` at once if
-   * there was no outage.
-   */
+  /** Waits for the end of the latest outage; `false` if the target does not come back. */
   readonly awaitReturn: () => Promise<boolean>;
-  /**
-   * Returns a promise that never resolves. It rejects when the target does not come back after an outage. With
-   * `isHasty`, it already rejects when an outage begins.
-   */
+  /** Rejects when the target does not come back after an outage or, with `isHasty`, when an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
   /** Whether the target did not come back in time, so that the run gives up. */
   readonly isDead: () => boolean;

@@ -17,10 +17,7 @@ export interface OutageMonitor
   /** Number of outages so far, including one that is not over. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
-  /**
-   * Checks whether an exchange shows the beginning of an outage. It does if its connection broke and the target refuses
-   * a new one, or if a gateway responded. Returns the exchange, with the result of the check in `reconnect`.
-   */
+  /** Checks whether an exchange shows the beginning of an outage. Returns it with the result in `reconnect`. */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
   /** Describes the outages as part of a sentence. `null` if there was none. */
@@ -45,10 +42,7 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/**
- * How often to test whether the target accepts a connection while a run sends nothing. A remote server may log each
- * test, so it gets fewer.
- */
+/** How often an idle run tests whether the target accepts a connection: remote servers may log each test. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -114,11 +108,7 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
   };
 }
 
-/**
- * Tries to connect to the target at intervals while the run sends nothing. Returns a function that stops this.
- *
- * @param lastExchangeMs returns when the last exchange ended; `null` until the target has responded
- */
+/** Tries to connect to the target at intervals while the run sends nothing. Returns a function to stop. */
 function watchWhileIdle(
   { now, connect, idlePollMs }: Pick<OutageOptions, "now" | "connect" | "idlePollMs">,
   log: OutageLog,
@@ -136,17 +126,14 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/**
- * Remembers a GET to which the target responded, to repeat it. Prefers a health request, which counts toward no limit,
- * to the latest GET.
- */
+/** Remembers a GET that the target answered, to repeat it; if possible `health`, which no limit counts. */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /** Whether the target itself responds when the remembered GET is repeated. Also `true` if no GET is remembered. */
+    /** Whether the target itself, not a gateway, answers the remembered GET; `true` without one. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -154,10 +141,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/**
- * Returns a function that tests whether the target accepts a connection. It reuses the latest attempt, unless that
- * began before `sinceMs`.
- */
+/** Returns a function that tests whether the target accepts connections, or reuses a test since `sinceMs`. */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {

@@ -10,12 +10,7 @@ import type { RunClock } from "../time/run-clock.ts";
 export interface Pacer {
   /** Detects a target that has become slow. Such a target gets one request at a time for each key. */
   readonly slowdown: SlowdownDetector;
-  /**
-   * Waits until the limits of the key allow another request.
-   *
-   * @returns a function that must be called when the response has arrived
-   * @throws {WaitRefused} if the wait is longer than the waiting time that the run has left
-   */
+  /** Waits until the key's limits allow a request, or throws `WaitRefused`. Call the result after the response. */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
   /** Updates a key's state from the headers of a response. Must be called for all requests. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
@@ -30,7 +25,7 @@ export interface Pacer {
 interface KeyPace {
   running: number;
   readonly queue: (() => void)[];
-  /** When responses arrived, on the target's clock. Those of the last minute count toward the limit per minute. */
+  /** When responses arrived, on the target's clock. */
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;
@@ -60,7 +55,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Uses only half of the key's concurrency slots, because a server may free a slot some time after its response.
+    // Half of the slots: a server may free a slot some time after its response.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));

@@ -17,7 +17,6 @@ export function startRecorder() {
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
-  /** Records only the times, the status and the rate-limit headers of a request, because some probes send thousands. */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;
@@ -73,7 +72,7 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** Whether the status shows that an agent ran. A 5xx may come from an agent that ran and failed, so it counts. */
+/** Whether the status shows that an agent ran; a 5xx may come from one that failed. */
 const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);

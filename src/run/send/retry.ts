@@ -16,10 +16,7 @@ export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/**
- * Whether the target was unavailable when the exchange ended. Such an exchange proves nothing about the target's
- * behaviour.
- */
+/** Whether the target was unavailable at the end of the exchange, which then proves nothing. */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
@@ -48,20 +45,14 @@ export interface RetryOptions {
   readonly deadlines?: Partial<Deadlines>;
 }
 
-/**
- * Whether a request may be sent again. Only a GET, an invoke or a stream may, and only if its probe does not count
- * requests, test limits or set deadlines.
- */
+/** Whether a request may be sent again, without changing what its probe counts, tests or times. */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
   options.unpaced !== true &&
   options.deadlines === undefined &&
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
-/**
- * Drops exchanges whose connection broke, if the network may be the cause. That is so if the same request succeeded
- * later. It is also so if the request was sent only once while another request succeeded.
- */
+/** Drops exchanges whose connection broke, if other requests show that the network may be the cause. */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
   const nameOf = ({ key, request }: Exchange): string => JSON.stringify([key, request]);

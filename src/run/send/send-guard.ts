@@ -45,7 +45,7 @@ export interface ClientRequest {
 /** Whether a request uses the client's key, and so counts toward its limits. */
 export const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
 
-/** Keeps all clients of a run within the run's bounds, and refuses to send once the target no longer responds. */
+/** Stops all clients of a run at the run's bounds, or when the target no longer responds. */
 export interface SendGuard {
   /** Counts a request, and returns how many executions it may start. Throws if the run must not send it. */
   readonly admit: (call: ClientRequest) => number;
@@ -54,10 +54,6 @@ export interface SendGuard {
   readonly timeouts: TimeoutPolicy;
 }
 
-/**
- * Returns how many agent executions a request may start. A request without a query can start none: the target must
- * refuse it.
- */
 function possibleExecutions(call: ClientRequest): number {
   if (!usesClientKey(call) || call.method !== "POST") return 0;
   return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");
@@ -99,8 +95,7 @@ export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, sign
       executing -= executionsOf(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // Does not count a timeout after a deadline that the probe itself has shortened: it says nothing about the
-      // target.
+      // A timeout after a deadline that the probe has shortened says nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

@@ -34,10 +34,7 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
 /** State shared by a client and all its copies. */
 export interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
-  /**
-   * Number of outages before the current probe began. If there have been more since, the client throws {@link
-   * TargetLost}.
-   */
+  /** Number of outages before the current probe began; any further outage throws {@link TargetLost}. */
   readonly outagesBefore: number;
   /** The requirement set that added these requests. Earlier sets do not judge them. */
   readonly since: RequirementSet;
@@ -49,10 +46,7 @@ const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 /** Maximum number of retries after a 429. Requests that test limits are not repeated. */
 const maxRateLimitRetries = 2;
 
-/**
- * Sends a request. After a 429, waits for `retry_after` and sends the request again, at most twice. Requests that test
- * limits are not repeated.
- */
+/** Sends a request; after a 429, repeats it at `retry_after`, at most twice, unless it tests limits. */
 export async function sendAndRetry(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
@@ -71,7 +65,7 @@ export async function sendAndRetry(shared: SharedClientState, key: TargetKey, ca
 /** Real time to wait after a 429 for concurrency, until the server has freed a slot. */
 const slotReleaseMs = 400;
 
-/** Whether a 429 refuses a request because of the concurrency limit: the rate-limit window still has requests left. */
+/** Whether a 429 comes from the concurrency limit: the rate-limit window has requests left. */
 const isConcurrencyRefusal = (exchange: Exchange): boolean =>
   statusOf(exchange) === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
@@ -80,10 +74,6 @@ const isConcurrencyRefusal = (exchange: Exchange): boolean =>
 /** Pause before each retry, in milliseconds: two retries after a broken connection, one after a timeout. */
 const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
-/**
- * Sends a request. If {@link mayRetry} allows it, sends it again after a broken connection, or after a timeout of a
- * slow target.
- */
 async function sendWithNetworkRetries(
   shared: SharedClientState,
   key: TargetKey,
@@ -91,8 +81,7 @@ async function sendWithNetworkRetries(
 ): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // The connection was refused, so the target did not get the request. It accepts connections again, so even a request
-  // that must not be repeated is sent.
+  // The target refused the connection, so it did not get the request: sending again is safe.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
@@ -116,8 +105,7 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   const release = isUnpaced ? () => {} : await shared.pacer.acquire(key);
   try {
     const exchange = await openAndRecord(shared, key, call).finished;
-    // Waits until the server has freed a slot. Only then, `release` starts the key's next request, which needs that
-    // slot.
+    // The key's next request, which `release` starts, needs a slot that the server has freed.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -141,10 +129,6 @@ export async function takeSample(shared: SharedClientState, key: TargetKey, call
 /** Quick test for paths that the URL standard leaves as they are. Nearly all paths match. */
 const unchangedPathPattern = /^[\w/?=&-]*$/;
 
-/**
- * Throws {@link UnsendablePath} for a path with a segment such as `..`: URL parsers drop it, so the target would get
- * another path.
- */
 function checkPath({ path }: ClientRequest): void {
   if (unchangedPathPattern.test(path)) return;
   const dropped = path
@@ -180,7 +164,7 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
     ...requested,
     key: usesClientKey(call) ? key.name : null,
     headers: headersOf(key, options),
-    // If the whole target is slow, the default deadlines apply; if one endpoint timed out, it gets shorter ones.
+    // An endpoint that timed out gets shorter deadlines, unless the whole target is slow.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
     ...(options.minHeadMs === undefined ? {} : { minHeadMs: options.minHeadMs }),
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
@@ -216,7 +200,7 @@ async function finishAndRecord(
 }
 
 function headersOf(key: TargetKey, options: SendOptions): Header[] {
-  // A target without authentication has one key, with an empty text. Its requests get no `Authorization` header at all.
+  // The key of a target without authentication is an empty text.
   const given = options.authorization === undefined ? `Bearer ${key.key}` : options.authorization;
   const authorization = key.key === "" ? null : given;
   const hasBody = options.json !== undefined || options.text !== undefined;

@@ -2,9 +2,9 @@ import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** For each path, the median of this many first response times is compared with the median of as many latest ones. */
+/** For each path, the median of this many first response times is compared with that of as many latest ones. */
 const comparedResponses = 3;
-/** The target is slow if the latest responses take this many times as long as the first, and at least `minSlowMs`. */
+/** A target is slow if its latest responses take this many times as long as its first, and `minSlowMs` or more. */
 const slowdownFactor = 8;
 const minSlowMs = 1000;
 
@@ -44,10 +44,6 @@ export function createSlowdownDetector() {
     countUnanswered: (): void => {
       unanswered += 1;
     },
-    /**
-     * Says how slow the target became and how many requests got no response. Returns `null` if every request got one,
-     * or if the target never became slow.
-     */
     describeUnanswered: (): string | null =>
       figures === null || unanswered === 0
         ? null

@@ -9,9 +9,7 @@ export interface TimeoutPolicy {
   readonly observe: (exchange: Exchange) => void;
   /** Returns the deadlines of the next request, shorter after a timeout of its endpoint. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /**
-   * Returns how long a stream may stay open after its last event. `isKnown`: the target has left a stream open before.
-   */
+  /** Returns how long a stream may stay open after its last event. `isKnown`: one stayed open before. */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
   /** Returns why the run must stop, with numbers. `null` if it may go on. */
   readonly reasonToStop: () => string | null;
@@ -21,29 +19,21 @@ export interface TimeoutPolicy {
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Shortest deadlines of an endpoint that has timed out. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/**
- * After a timeout, the deadline of an endpoint is this factor times its longest response time so far. It is at least
- * `minDeadlinesAfterTimeout`.
- */
+/** After a timeout, an endpoint's deadline is this many times its longest response time. */
 const slowEndpointFactor = 3;
 
 /** The run stops when timeouts have taken this long in total. Overlapping timeouts count once. */
 const maxTimeoutTotalMs = 40_000;
-/** The run also stops when at least `count` timeouts have taken `totalMs` in total. Overlapping timeouts count once. */
+/** The run also stops after `count` timeouts that took `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
-/**
- * A response to a request that runs no agent is late after `minMs`. The run stops after `maxTotalMs` of late responses.
- */
+/** Responses without an agent are late after `minMs`; the run stops after `maxTotalMs` of them. */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
 /** Minimum deadline of a request, however close the timeouts are to `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
-/**
- * How long a stream may stay open after its last event. `ms` applies until the target has left a stream open. After
- * that, `knownMs` applies.
- */
+/** How long a stream may stay open after its last event; `knownMs` once the target has left one open. */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -63,8 +53,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Ignores streams of later requirement sets. Because of them, streams that SSE-28 judges would get less time to
-      // close. SSE-28 is a clause of set 1.0.
+      // Ignores streams of later requirement sets, to leave those that SSE-28 judges more time to close.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -165,10 +154,6 @@ function sumPeriods() {
   };
 }
 
-/**
- * Shortens the deadline of the head, and that of a pause between chunks, to `leftMs`. The deadline of the whole
- * exchange stays.
- */
 function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
   const upTo = (ms: number = maxMs): number => Math.min(ms, maxMs);
@@ -192,10 +177,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/**
- * Returns when the last part of the response arrived. If the harness closed the connection, that is the time of the
- * last event.
- */
+/** Returns when the last part arrived: of the last event, if the harness closed the connection. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

@@ -27,24 +27,15 @@ export interface RunClock {
   readonly agentsFollow: boolean;
   /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
-  /**
-   * Lets time pass for the target: advances its test clock, else sleeps. Users see `why`.
-   * @throws {WaitRefused} if too little waiting time is left
-   */
+  /** Advances the target's test clock, else sleeps; throws `WaitRefused` if out of waiting time. Users see `why`. */
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, without using up the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Like `sleepReal`, but tests can simulate its timers. Must not be used to wait for something from the network. */
+  /** Like `sleepReal`, but tests can simulate its timers, so it must not wait for the network. */
   readonly sleep: (ms: number) => Promise<void>;
-  /**
-   * Advances the test clock in steps of `stepMs` (default 500) until the promise settles, at most by `maxMs`. Sleeps
-   * `restMs` of real time (default 2) before each step. Then waits for the promise.
-   */
+  /** Until the promise settles: sleeps `restMs`, then advances the test clock by `stepMs`, `maxMs` at most. */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /**
-   * Like `passUntil`, for an agent's response. If agents use real time, waits up to 30 s before it advances the test
-   * clock.
-   */
+  /** Like `passUntil`, for an agent's response; agents in real time get 30 s before the clock advances. */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether responses showed that agents use real time although the target has a test clock. */
   readonly agentsUseRealTime: () => boolean;
@@ -151,10 +142,7 @@ async function advanceUntil<T>(
   return promise;
 }
 
-/**
- * How far the waits of a run may exceed `maxWaitMs`. A wait for a one-minute window takes slightly more than a minute,
- * but two of them should fit into two minutes.
- */
+/** How far waits may exceed `maxWaitMs`, so that two one-minute windows fit into two minutes. */
 const budgetToleranceMs = 2000;
 
 /** Counts the run's waiting time, in milliseconds of real time. Waits that overlap count once. */

@@ -9,11 +9,7 @@ interface ClockUser {
 /** Each advance is a whole number of seconds, so that waits of nearly the same length end together. */
 const stepMs = 1000;
 
-/**
- * Lets several probes share a test clock: it advances to the end of the shortest wait when all of them wait.
- *
- * @returns a function that adds a probe
- */
+/** Lets probes share a test clock, which advances when all wait. Returns a function that adds a probe. */
 export function shareClock(time: RunClock) {
   const members = new Set<ClockUser>();
   let isAdvancing = false;

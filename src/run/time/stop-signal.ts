@@ -6,10 +6,7 @@ export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/**
- * Returns why a run ended early, as part of a sentence. If the run took longer than `maxTimeMs`, the text ends with
- * `figures`.
- */
+/** Returns why a run ended early, as part of a sentence; `figures` if the run took too long. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`

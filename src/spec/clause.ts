@@ -5,10 +5,9 @@ import { firstRequirements, type RequirementSet } from "./requirements.ts";
  *
  * - `must`: the document states it; a breach fails the run.
  * - `should`: the document advises it; a breach is a warning.
- * - `advisory`: the document does not state it, but a field's plain meaning makes anything else surprising; a breach is
- * a note.
- * - `gap`: the document says "not shown" or is silent; the target's behaviour is observed, never judged.
- * - `policy`: a promise about time or people that no request can test.
+ * - `advisory`: not stated, but any other behaviour would surprise; a breach is a note.
+ * - `gap`: left open by the document; observed, never judged.
+ * - `policy`: a promise that no request can test.
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
@@ -21,9 +20,7 @@ export const breachOutcomeByLevel = {
   policy: "error",
 } as const satisfies Readonly<Record<Level, string>>;
 
-/**
- * The parties that clauses bind. `file` is an agent configuration file; `people` make promises that nothing can judge.
- */
+/** The parties that clauses bind: `file` is a configuration file; nothing can judge what `people` promise. */
 export const parties = ["server", "client", "receiver", "file", "people"] as const;
 
 export type Party = (typeof parties)[number];
@@ -48,10 +45,7 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/**
- * Returns a function that makes clauses of one level. By default, a clause binds servers from requirement set 1.0 on;
- * `extras` can change both.
- */
+/** Returns a function that makes clauses of one level, by default for servers from requirement set 1.0 on. */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

@@ -39,10 +39,7 @@ export type JudgedId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? never : K;
 }[ClauseId];
 
-/**
- * Ids of the clauses of the level `gap`, without the untestable ones. Behaviour under such a clause is observed, but
- * not judged.
- */
+/** Ids of the clauses of level `gap` that a run can observe. */
 export type GapId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
 }[ClauseId];

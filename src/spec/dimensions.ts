@@ -19,7 +19,7 @@ const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slot
 
 /**
  * The properties of a request and their values, in the order in which a server checks them. A value in `refused` makes
- * the server refuse the request, whatever the later properties are. `absent`: left out. `none`: not applicable.
+ * the server refuse the request.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -86,9 +86,7 @@ export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][numb
 /** State of a key one of whose limits the run has used up. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
-/**
- * A rule about combinations of values: a request that has the values in `when` must have one of the values in `only`.
- */
+/** A rule: a request with the values in `when` must have one of the values in `only`. */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
   readonly only: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
@@ -213,10 +211,7 @@ export const exclusions: readonly Exclusion[] = [
 /** Dimensions whose values depend on earlier requests. They form pairs only with the listed dimensions. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
-/**
- * Kinds of keys that a server must reject, with the short name under which a report counts them. Source: Authentication
- * 1 to 3, API key 1 and 3.
- */
+/** Kinds of keys that a server must reject, with their short names in reports (Authentication, API key). */
 export const rejectedKeyKinds = {
   "no key": "none",
   "a wrong key": "wrong",

@@ -9,10 +9,6 @@ export interface PublishedEndpoint {
   readonly method: "GET" | "POST";
   /** Path below `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
-  /**
-   * All statuses that the document allows for the endpoint, including those for bad keys, bad bodies, limits and server
-   * errors.
-   */
   readonly statuses: readonly number[];
   readonly unspecified: readonly Unspecified[];
 }

@@ -13,7 +13,7 @@ export const deploymentEvents = [
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** Time within which a webhook receiver must respond, and delays of the retries (Delivery security and policy 3, 4). */
+/** Time limit for a webhook receiver's response, and delays of retries (Delivery security and policy 3, 4). */
 export const deliveryPolicy = {
   responseTimeoutMs: 3000,
   retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],

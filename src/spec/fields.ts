@@ -2,13 +2,7 @@ import type { ClauseId } from "./clauses.ts";
 import type { EndpointName } from "./endpoints.ts";
 import { healthStatuses, webhookEvents } from "./events.ts";
 
-/**
- * Type of a field.
- *
- * - `integer`: a number without a fraction. JSON may write it as `1.0`.
- * - `timestamp`: ISO 8601. `UTC timestamp`: a timestamp whose zone, if it names one, is UTC.
- * - `operation path`: `/v1/operations/<operation_id>`.
- */
+/** Type of a field. JSON may write an `integer` as `1.0`, and a `UTC timestamp` may omit its zone. */
 export type FieldType =
   | "string"
   | "integer"
@@ -28,13 +22,10 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 export interface FieldRow {
   /** The clause that states this row of the table. */
   readonly clause: ClauseId;
-  /** Names of the parents and the field, joined by dots. `[]` is each item of an array, `*` each value of a map. */
+  /** Names of the parents and the field, joined by dots; `[]` is each array item, `*` each value of a map. */
   readonly path: string;
   readonly type: FieldType;
-  /**
-   * Whether the field must be present. If not, it may be absent or `null`. All fields inside an optional object count
-   * as optional.
-   */
+  /** Whether the field must be present. All fields inside an optional object count as optional. */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
   /** The allowed values; `null` if the document lists none. */

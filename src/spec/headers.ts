@@ -125,10 +125,7 @@ export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaders)[N]["valu
   ? T
   : number;
 
-/**
- * Returns the definition of a rate-limit header. All definitions get the same type, unlike the entries of
- * `rateHeaders`.
- */
+/** Returns the definition of a rate-limit header. */
 export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaders[name];
 
 /** Returns the clause that a malformed header breaks. */

@@ -1,7 +1,7 @@
 import { type ClauseId, clauseOf, isClauseId } from "./clauses.ts";
 import type { EndpointName } from "./endpoints.ts";
 
-/** Parts of the interface that a vendor may offer, each with a verdict of its own. Every vendor offers `core`. */
+/** Parts of the interface with a verdict of their own; a vendor may leave out all but `core`. */
 export const profileNames = ["core", "streaming", "webhooks", "limits", "operations", "signing", "access"] as const;
 export type Profile = (typeof profileNames)[number];
 
@@ -64,7 +64,7 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   limits: {
     summary: "rates, slots and tokens of each tier, rate-limit headers, key usage",
     sections: ["Limits", "Endpoints / 9. Read key usage"],
-    // Further clauses that belong to limits: testing them takes a request that a limit refuses, or a used-up slot.
+    // Clauses under other headings whose tests need a refusal by a limit, or a used-up slot.
     clauses: ["HLT-15", "HLT-16", "ERR-8", "ERR-9", "ERR-16", "SSE-27", "KEY-11"],
     sources: ["keyUsage"],
   },
@@ -93,7 +93,7 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   },
 };
 
-/** Returns the profile of a clause; `null` if the id names no clause, or a clause that binds another party than a server. */
+/** Returns the profile of a clause; `null` if the id names no clause that binds a server. */
 export function profileOf(id: string): Profile | null {
   if (!isClauseId(id) || clauseOf(id).party !== "server") return null;
   const named = profileNames.find((name) => profiles[name].clauses.includes(id));
@@ -107,10 +107,7 @@ export function profileOf(id: string): Profile | null {
   return best?.name ?? null;
 }
 
-/**
- * Returns the profile of an endpoint, or of another source of evidence such as `stream events`. Returns `core` if no
- * profile lists the source.
- */
+/** Returns the profile of an endpoint or other source of evidence; `core` if no profile lists the source. */
 export const profileOfSource = (source: string): Profile =>
   profileNames.find((name) => profiles[name].sources.some((each) => each === source)) ?? "core";
 

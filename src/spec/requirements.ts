@@ -1,13 +1,10 @@
-/**
- * The names of all requirement sets, the oldest first. A set is a version of what is judged, and contains all earlier
- * sets.
- */
+/** All requirement sets, the oldest first; each set contains all earlier ones. */
 export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 /** The name of a requirement set. */
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The requirement set by which a server is judged by default: the last one that added something for servers. */
+/** The default requirement set for servers: the last one that added something for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
 /** The newest requirement set of any party. It is the first that judges clients, receivers and files. */
@@ -18,10 +15,7 @@ export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
-/**
- * Whether a requirement that was added in the set `since` is part of the set `requirements`. An unknown set in a saved
- * file counts as the newest.
- */
+/** Whether the set `requirements` contains what was added in `since`; an unknown set counts as the newest. */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
 function ageOf(name: string): number {

@@ -71,10 +71,7 @@ export const relations: readonly Check[] = [
 /** Returns the section of a check's clause: the first part of the clause's id, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/**
- * Adds to a suite the checks of `relations` that belong to its section. The section of a suite is that of its first
- * check.
- */
+/** Adds the checks of `relations` that belong to the section of the suite's first check. */
 const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
@@ -90,13 +87,13 @@ const mistakes = [
 ];
 const errorCauses = [...mistakes, failingInvoked, rolesWithEveryField];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream, rolesWithEveryField];
-/** Probes that take some seconds. They run between two health requests, and the second must report a longer uptime. */
+/** Probes that take some seconds, after which a health request must report a longer uptime. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Extra probes for clauses about every response, stream or delivery. If a user selects only one such clause, its own
- * probes produce little evidence. Only probes for clauses about creating create something on the target.
+ * Extra probes for a run that tests only a clause about every response, stream or delivery. They create nothing on the
+ * target, except for clauses about creating.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],

@@ -1,10 +1,7 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface ItemPlace {
-  /**
-   * Position of the item in the document: a number in a list; the name of a field, row, header or code; or `text` for a
-   * paragraph.
-   */
+  /** Place in the document: a number in a list, the name of a row, header or code, or `text` for a paragraph. */
   readonly at: string;
   /** The subject of the item, in a few words of our own. */
   readonly about: string;

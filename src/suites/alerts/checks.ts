@@ -18,7 +18,7 @@ import {
 } from "../shared/response.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
-/** Minimum wait by the target's clock before a message counts as missing. A target may check alerts once a minute. */
+/** Minimum wait before a message counts as missing, because a target may check alerts only once a minute. */
 const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;

@@ -18,10 +18,7 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/**
- * Result of trying to raise usage above the threshold. `out of time`: the key had no requests left, and the run may not
- * wait.
- */
+/** Result of trying to raise usage above the threshold. `out of time`: the run may not wait for more requests. */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
@@ -43,10 +40,7 @@ export interface AlertCrossingEvidence {
 /** Maximum number of requests to bring a key's use above a threshold, without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
-/**
- * Time after which no earlier request counts in the minute's limit. `advanced` is longer, for limiters that also count
- * a share of the previous minute.
- */
+/** Time after which no earlier request counts; `advanced` suits limiters that count part of the last minute. */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
 const pingMs = { advanced: 30, real: 500 } as const;
@@ -65,8 +59,6 @@ export const alertCrossed = probe(
     const { given, time } = context;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = context.client.as(alertKey(context));
-    // If the limit per minute is small, the probe does not try to exceed the threshold, because that takes many
-    // requests.
     const hasFew = hasFewRequests(context.target);
     if (!hasFew) await waitUntilIdle(client, context);
     const start = hasFew ? [] : await measureUsage(client, context);
@@ -112,17 +104,13 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
-  // A test clock may have stood still since the last request, so the time since then does not shorten the wait.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/**
- * Returns the key that needs the fewest waits to cross a threshold. Among equal keys, takes the one that needs the
- * fewest requests.
- */
+/** Returns the key that needs the fewest waits, then the fewest requests, to cross a threshold. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // Without a test clock, the result must be the key that the probe declares in `keys`. So every key counts as unused.
+  // Without a test clock, every key counts as unused, so that the result is the key that `keys` declares.
   const isInUse = (key: TargetKey): boolean =>
     time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
   return keysByCost(target, isInUse)[0] ?? client.key;
@@ -132,8 +120,7 @@ function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): Targe
   const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Two earlier requests (reading usage, creating the alert) use `200 / perMinute` percent of the minute. The
-    // threshold is the next whole percentage. One percent of the hour is `perHour / 100` requests.
+    // The threshold is the next whole percentage above what two earlier requests use of the minute.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -157,21 +144,14 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
     ({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs,
   );
 
-/**
- * Minimum and maximum number of requests that a key has used in a window. Both are equal if the target reports the
- * number.
- */
+/** Minimum and maximum number of requests that a key has used in a window; equal if the target reports it. */
 export interface WindowUse {
   readonly limit: number;
   readonly min: number;
   readonly max: number;
 }
 
-/**
- * Returns the minimum and maximum number of requests that each window (hour, minute) has counted. Both are the number
- * in the usage report or the headers, if there is one. Otherwise, the maximum is all requests of the run, and the
- * minimum is its successes since `sinceMs`.
- */
+/** Returns the use of the hour and the minute, as the target reports it, else estimated from the requests. */
 async function measureUsage(
   client: Client,
   { recorder, target, time, discovery }: ProbeContext,
@@ -182,8 +162,7 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // The target may watch the sum of limit and burst. Exceeding it takes many requests, so this is tried only with a
-  // test clock.
+  // The target may watch the sum of limit and burst; only with a test clock is exceeding that sum affordable.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -214,25 +193,19 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/**
- * Returns the lowest whole percentage that is above the use of every window, even after one more request. `null`
- * without windows.
- */
+/** Returns the lowest whole percentage above every window's use after one more request; `null` without windows. */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/**
- * Returns how many more requests bring the use of every window above the threshold in percent; 0 if all are above it.
- */
+/** Returns how many more requests bring the use of every window above the threshold in percent. */
 export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
 /** Number of GET requests that show whether the target counts them. */
 const readsToDecide = 2;
 
-/** Sends GET requests until every window is above the threshold, or invokes if the target counts no GET requests. */
 async function crossThreshold(
   client: Client,
   context: ProbeContext,
@@ -260,9 +233,7 @@ async function crossThreshold(
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
-/**
- * Measures usage. First invokes the agent, if one is given. `null` if no requests are left and the run may not wait.
- */
+/** Measures usage, after an invoke if an agent is given; `null` if the run may not wait for more requests. */
 async function measureUsageIfAllowed(
   client: Client,
   context: ProbeContext,
@@ -288,10 +259,7 @@ const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
 /** Further pauses in real time, if the run may wait. A target may check its alerts once a minute. */
 const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
-/**
- * Waits until a webhook address has received `count` messages. Returns the waiting time by the target's clock, in
- * milliseconds.
- */
+/** Waits until a webhook address has `count` messages, and returns the wait in ms of the target's clock. */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))

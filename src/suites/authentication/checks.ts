@@ -35,20 +35,14 @@ import { signingChecks } from "./signing.ts";
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
-/**
- * Probes that send a valid key to the endpoints that every target has. Without a success there, the rejection of an
- * invalid key proves nothing.
- */
+/** Probes that show whether the endpoints of every target accept a valid key. */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/**
- * Options for a check of requests without a valid key. Adds probes that send a valid key to every endpoint, as
- * controls.
- */
+/** Options for a check of requests without a valid key: adds probes that send a valid key, as controls. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
 
-/** Endpoints that every target has. A clause about every endpoint needs a conclusive response on each of them. */
+/** Endpoints that every target has; a check of every endpoint needs a conclusive response from each. */
 const requiredEndpoints = [
   "invoke",
   "stream",
@@ -66,7 +60,6 @@ const exchangeOn = (requests: readonly KeyRequest[], endpoint: EndpointName): Ex
 
 const got401 = ({ exchange }: KeyRequest): boolean => hasStatus(exchange, 401);
 
-/** Returns the first conclusive request. AUTH-2 and AUTH-3 judge this request, and AUTH-8 judges the later ones. */
 const firstConclusiveRequest = (
   requests: readonly KeyRequest[],
   withControl: ReadonlySet<EndpointName>,
@@ -108,10 +101,7 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
 }
 
-/**
- * Judges requests with a key whose letters are changed from lower to upper case, or the reverse. Only a key with
- * letters of one case is changed: a server may read it as a hexadecimal number.
- */
+/** Judges requests with the key in the other case, if all its letters have the same case. */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
   const accepted = judged.find(({ request }) => isSuccess(request.exchange));
@@ -142,10 +132,7 @@ function unprovenOnSomeEndpoint(
 
 type InvalidKey = "a wrong key" | "no key";
 
-/**
- * Judges the requests with one kind of invalid key. If the first conclusive response is a 401, `afterRejection` returns
- * the verdict of each violation.
- */
+/** Judges requests with an invalid key; `afterRejection` judges violations after a first conclusive 401. */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,
@@ -166,10 +153,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/**
- * Creates a check of AUTH-8: if the first endpoint with a conclusive response answers 401 to an invalid key, every
- * endpoint must.
- */
+/** Creates a check of AUTH-8: after a first conclusive 401, every endpoint must reject the invalid key. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,
@@ -220,8 +204,7 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // If the first conclusive response is a 401, every 401 with a wrong code breaks AUTH-3. Other statuses then break
-    // only AUTH-8.
+    // After a first conclusive 401, AUTH-3 judges only codes of 401 responses; AUTH-8 judges other statuses.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (request) => (got401(request) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -50,7 +50,7 @@ function hasSecondPage({ listing }: Discovery): boolean {
   return isSuccess(listing) && typeof pages === "number" && pages >= 2;
 }
 
-/** Sends a health request with every valid key. No limit counts health requests, so this costs the keys nothing. */
+/** Sends a health request, which no limit counts, with every valid key. */
 export const everyKeyUsed = probe(
   "every valid key is used once",
   { requests: 0, reads: true },
@@ -70,24 +70,18 @@ export interface UnauthenticatedRequests extends KeyRequests {
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
-  /** A request with a wrong key and no query. `null` if no agent is known, or if the limit of the main key is low. */
+  /** A request with a wrong key and no query; `null` without a known agent, or if the main key's limit is low. */
   readonly keyAndBodyWrong: Exchange | null;
   /** Requests without a key and with an empty JSON object as body, to endpoints other than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/**
- * Endpoints to which altered keys are sent if the limit of the main key is low, by kind of altered key. Kinds without
- * an entry are sent only to health.
- */
+/** Endpoints for each kind of altered key if the main key's limit is low; other kinds are sent only to health. */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/**
- * Altered keys are sent to every endpoint if the main key's limit per minute is at least this. With a test clock, they
- * always are.
- */
+/** Minimum limit per minute of the main key for sending altered keys to every endpoint without a test clock. */
 const minPerMinuteForAllEndpoints = 100;
 
 /** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
@@ -97,8 +91,7 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedRequests> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // The main key must have requests left. Otherwise a server that mistakes the altered key for the main key answers
-    // 429, which looks like a rejection.
+    // With no requests left, a server that takes the altered key for the main key would answer 429, like a rejection.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createRequestSender(client, fixtures, context);
@@ -154,8 +147,7 @@ interface AlteredRequests {
 }
 
 /**
- * Sends an altered key to health first. Stops if health accepts the altered key, because more requests would use up the
- * key's limit.
+ * Sends an altered key to health and, if health rejects the key, to the other endpoints.
  *
  * @param acceptingAny endpoints that accept even a wrong key
  */

@@ -10,7 +10,7 @@ import { createSigner } from "./signing.ts";
 
 const since = "1.2";
 
-/** A rightly signed request. `plain` is the same request without a signature, sent if the signed one was refused. */
+/** A rightly signed request, and the same request without a signature if the signed one was refused. */
 interface SignedRequestSent {
   readonly what: string;
   readonly signed: Exchange;
@@ -23,10 +23,7 @@ interface SignedEverywhere {
 
 const isRefused = (exchange: Exchange): boolean => hasStatus(exchange, 401, 403);
 
-/**
- * A body that lacks every field. So the request creates nothing, and yet shows whether the signature was accepted by a
- * server that checks it first.
- */
+/** A body without fields: the request creates nothing, but can show whether the signature was accepted. */
 const emptyBody = "{}";
 
 export const signedEverywhere = probeIfManyRequests(

@@ -173,10 +173,7 @@ export function createSigner(
 
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
-/**
- * Returns the target's time in Unix seconds. Takes it from an earlier response, because the target's clock may differ
- * from the harness's clock.
- */
+/** Returns the time in Unix seconds by the target's clock, taken from an earlier response. */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, takes the latest response: a restarted server may have set its test clock back.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
@@ -197,10 +194,7 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
-/**
- * Judges the signature of a GET with a query string. The document does not say whether the signed path includes that
- * string.
- */
+/** Judges the signature of a GET with a query string, which the signed path may include or leave out. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -265,6 +259,6 @@ export interface SignableRequest {
   readonly body: string;
 }
 
-/** Returns the value of `X-Signature`: the hexadecimal HMAC-SHA256 of the four parts. Source: Authentication 4. */
+/** Returns the value of `X-Signature`: the hexadecimal HMAC-SHA256 of the four parts (Authentication 4). */
 export const requestSignature = ({ method, path, timestamp, body }: SignableRequest, secret: string): string =>
   createHmac("sha256", secret).update(`${method}\n${path}\n${timestamp}\n${body}`, "utf8").digest("hex");

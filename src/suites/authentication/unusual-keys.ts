@@ -9,7 +9,7 @@ import { unauthenticatedSent } from "./probes.ts";
 
 const since = "1.2";
 
-/** Keys that were never issued and look like none: a server may fail to parse them, decode them or look them up. */
+/** Keys that were never issued, in forms that a server may fail to parse, decode or look up. */
 const unusualKeys = {
   "of one letter": "x",
   "of 400 letters": "ah_".padEnd(400, "kX7"),

@@ -70,10 +70,6 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-/**
- * Maximum difference of waits that count as equal. Small differences come from the delays of the client and this
- * machine.
- */
 const equalWithinMs = 25;
 /** Minimum quotient of two waits of a growing series, the later one divided by the earlier one. */
 const minGrowth = 1.25;
@@ -86,12 +82,9 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits to judge whether the client's waits grow. Fewer random waits may be equal by chance. */
+/** Minimum number of waits from which to judge their growth; fewer random waits may be equal by chance. */
 const minWaitCount = 4;
-/**
- * A client breaks the clause if at least this share of its retried requests has equal waits. The rest is left for waits
- * that a slow machine lengthens.
- */
+/** Minimum share of retried requests with equal waits that breaks the clause. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {

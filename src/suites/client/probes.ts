@@ -4,9 +4,9 @@ import type { ClientSession } from "../../run/party-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 
-/** A request of the client under test and its response, with the signatures that would be valid for the request. */
+/** A request of the client under test, its response, and the signatures that would be valid for the request. */
 export interface SignedCall extends ClientCall {
-  /** Valid values of `X-Signature`, for the path with and without query string. Empty if they cannot be computed. */
+  /** Valid values of `X-Signature`, for the path with and without query string; empty if unknown. */
   readonly computedSignatures: readonly string[];
 }
 

@@ -7,8 +7,8 @@ import { isTerminal } from "../stream/events.ts";
 import { hasStatus } from "../shared/response.ts";
 
 /**
- * How a request failed, as its client sees it: `lost` is a connection that broke, `stream error` an `error` event, and
- * `overload` an `error` event with `retry_after`. `stream cut` is a stream that ended without `done` or `error`.
+ * How a request failed, as its client sees it. `overload` is an `error` event with `retry_after`, and `stream cut` an
+ * end without `done` or `error`.
  */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
@@ -17,7 +17,7 @@ export interface Failure {
   readonly fromMs: number;
 }
 
-/** Returns how a request failed. `null` if it succeeded, got a 4xx other than 429, or the client disconnected. */
+/** Returns how a request failed; `null` for a success, a 4xx other than 429, or a client that disconnected. */
 export function failureOf(call: SignedCall): Failure | null {
   const { answer } = call.exchange;
   if (call.leftMs !== null) return null;
@@ -49,19 +49,13 @@ export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.
 /** All requests of one run that are equal in method, path, query and body. */
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
-  /**
-   * Number of these requests that are not retries: as many as the client sends if the server never fails, but at least
-   * 1.
-   */
+  /** Number of these requests that the client sends even to a server that never fails; at least 1. */
   readonly planned: number;
   readonly repeats: number;
   readonly run: JudgedRun;
 }
 
-/**
- * Groups the equal requests of each run with injected errors (`troubled`). Runs without errors (`plain`) show how many
- * requests of a group are not retries.
- */
+/** Groups equal requests in runs with injected errors; `plain` runs show how many of a group are no retries. */
 export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
   const plainCalls = Map.groupBy(
     plain.flatMap(({ calls }) => calls),
@@ -84,10 +78,7 @@ interface FailedCall {
   readonly readyMs: number;
 }
 
-/**
- * Tolerance, in ms, for a repetition that comes too early. Timers fire some milliseconds early, and a client may round
- * a wait.
- */
+/** Tolerance for early repetitions, because timers may fire early, and clients may round waits. */
 const toleranceMs = 100;
 
 export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
@@ -108,18 +99,12 @@ export function areRepeatsExplained(group: EqualRequests): boolean {
   return explained >= Math.min(group.repeats, failed.length);
 }
 
-/**
- * Returns the first request of the group that the client sent too early: after the failure, but before the wait that
- * the failure requires was over.
- */
+/** Returns the first request of the group that the client sent before the wait after a failure was over. */
 export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): SignedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
-/**
- * Returns the times between each 5xx response and the next equal request. Empty if requests overlap in time, or if the
- * client sends several equal requests even to a server that never fails.
- */
+/** Returns the times from each 5xx response to the next equal request; empty if retries cannot be recognised. */
 export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];
   const waits = calls.slice(1).flatMap(({ exchange }, at) => {

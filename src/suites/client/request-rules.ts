@@ -31,7 +31,6 @@ const parameterFields: Fields = { temperature, max_tokens: integer, context: obj
 const webhookFields: Fields = { url, events: strings, agent_id: string, secret: string };
 const alertFields: Fields = { type: string, threshold: number, webhook_url: url };
 
-/** Describes the first field with a value of a wrong type, else returns `null`. Absent and `null` fields pass. */
 function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | null {
   if (!isObject(value)) return null;
   const wrong = Object.entries(fields).find(([name, type]) => {
@@ -67,10 +66,7 @@ const problemOfAlert = problemOfCreation(alertFields);
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /**
-   * Whether a violation is a breach even if the run is not strict. Default: a note, because a client may send wrong
-   * requests on purpose.
-   */
+  /** Whether a violation is a breach even in a run that is not strict, instead of a note. */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
@@ -118,10 +114,7 @@ const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
-/**
- * Maximum difference between `X-Timestamp` and the time at which the request arrived. The client may queue a request
- * before it sends it.
- */
+/** Maximum seconds between `X-Timestamp` and the request's arrival, because a client may queue requests. */
 const maxSkewSeconds = 120;
 
 /** The rules, by the clause that each of them judges. */

@@ -14,14 +14,10 @@ const closingMs = 250;
 /** A finished stream counts as left open if the client first gets this many other responses. */
 const minLaterCalls = 3;
 
-/** Whether a client has two requests open at once. An open stream may then belong to another task of the client. */
 const isConcurrent = ({ calls }: JudgedRun): boolean =>
   calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endMsOf(call)));
 
-/**
- * Judges that the client closes a stream that stays open after its last event. It must do so before it sends further
- * requests.
- */
+/** Judges that the client closes a stream after its last event before it sends further requests. */
 function judgeStreamsClosed({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
   const held = troubled.runs.flatMap((run) =>
     run.calls.filter(({ trouble }) => trouble === "stream-open").map((call) => ({ run, call })),
@@ -85,7 +81,6 @@ function toListRead(calls: readonly SignedCall[]): ListRead {
 const isComplete = ({ pages, count }: ListRead): boolean =>
   Array.from({ length: count }, (_, at) => at + 1).every((page) => pages.has(page));
 
-/** Judges whether a client that reads all pages of a list also does so when the harness makes the pages smaller. */
 function judgeEveryPageRead({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
   const whole = plain.runs.flatMap((run) => [...listReadsIn(run)].filter(([, reading]) => isComplete(reading)));
   const known = new Set(whole.map(([key]) => key));

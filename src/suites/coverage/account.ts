@@ -12,7 +12,7 @@ import { allPairs, type CutPairs, mergeCuts, type CoverageReach, reachOf, rowsIn
 import { missingFor } from "./reach.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
-/** A bitmap of the pairs of values that occurred in some request of a run. Bitmaps of several runs can be joined. */
+/** A bitmap of the pairs of values that occurred in requests of a run. */
 interface PairBitmap {
   /** A hash of the list of all pairs. Bitmaps can be joined only if their hashes are equal. */
   readonly of: string;
@@ -20,10 +20,7 @@ interface PairBitmap {
   readonly bits: string;
 }
 
-/**
- * Counts of the covered triples (endpoint, kind of key, state of the key). `cut` counts the triples that the run could
- * not cover, by what it lacked.
- */
+/** Numbers of triples (endpoint, kind of key, state of the key); `cut` counts those out of reach. */
 interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -45,7 +42,7 @@ export interface PairCounts {
   readonly seen?: PairBitmap;
 }
 
-/** The requests of a run as rows: a request's value in each dimension, such as endpoint, kind of key and page. */
+/** The requests of a run as rows; a row has a value for each dimension, such as endpoint or kind of key. */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
@@ -53,24 +50,15 @@ interface SentRows {
   readonly answered: readonly Row[];
   /** Names of the pairs of values that some answered request has. */
   readonly covered: ReadonlySet<string>;
-  /**
-   * Generated requests without a response, each with the requirement that was missing. `null` if the cause is a failure
-   * of the harness.
-   */
+  /** Generated requests without a response, with the missing requirement; `null` if the harness failed. */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
-/**
- * Reported as missing for a pair of values whose request got no response. A legal server may lose a request, or answer
- * too late.
- */
+/** Reported as missing for a pair of values whose request got no response. */
 export const noResponseNeed = "a response to each request";
 
-/**
- * Counts the covered pairs and triples of values. A missing pair counts in `cut` if a missing requirement explains it,
- * else in `uncovered`.
- */
+/** Counts the covered pairs and triples of values; missing pairs with a known reason count in `cut`. */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
   const { covering, pairs, total, cut } = reach;
@@ -91,10 +79,7 @@ export function countPairs(sent: SentRows): PairCounts {
   };
 }
 
-/**
- * Returns what is missing for a generated request with a used-up limit. `null` if the harness itself failed to use up
- * the limit.
- */
+/** Returns what a request with a used-up limit lacks; `null` if the harness failed to use up the limit. */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
   if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;
@@ -134,9 +119,6 @@ interface Triple extends Row {
 const nameOfTriple = ({ endpoint, key, state }: Row): string => `${endpoint} ${key} ${state}`;
 const isDocumented = ({ method }: Row): boolean => method === "documented";
 
-/**
- * All possible triples of endpoint, kind of key and state of the key. Rejected keys have no state, and so no triples.
- */
 const allTriples = once((): readonly Triple[] => {
   const pairs = new Set(allPairs());
   const refused: readonly string[] = dimensions.key.refused;
@@ -173,9 +155,7 @@ export interface PlannedRun {
   readonly left: { readonly requests: number; readonly executions: number };
 }
 
-/**
- * Counts the pairs that the generated requests of a planned run will cover. The run's other requests may cover more.
- */
+/** Counts the pairs of values that the generated requests of a planned run will cover. */
 export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
   const reach = reachOf(target, readOnly);
   const inStates = readOnly ? [] : tested.flatMap((each) => rowsOfTest(each, target, seed));
@@ -188,8 +168,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // If several generated requests have the same missing pair, the last one gives the reason. Requests that a setting
-  // would enable come last, because they tell the user what to do.
+  // Requests that a setting would enable come last, because the last request with a pair gives the reason.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -198,10 +177,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/**
- * Returns the generated requests that a probe sends while a limit is used up. Without a test clock, only the probe of
- * the limit per minute sends some.
- */
+/** Returns the generated requests that a probe sends while a limit is used up. */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];
   return rowsInState(target, { key: tier ?? "near quota", state, seed });

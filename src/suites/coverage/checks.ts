@@ -87,10 +87,6 @@ const describeRow = (row: Row): string =>
 const elsewhere = ["in a cookie", "in another header", "in the query"] as const;
 const otherSchemes = ["other scheme", "in Basic credentials"] as const;
 
-/**
- * Whether the endpoint answered 401 to a wrong key and to this kind of key. Otherwise, the clause about the kind is
- * already broken.
- */
 const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
 
@@ -115,7 +111,7 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: Requir
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/** Creates a check of the error code in 401 responses to rejected keys, even if the request has other mistakes. */
+/** Creates a check of the error code in 401 responses to rejected keys, whatever else the requests get wrong. */
 const checkKeyCode = (
   clause: JudgedId,
   kinds: readonly string[],
@@ -128,7 +124,7 @@ const checkKeyCode = (
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // A response without a code passes here: ERR-2 to ERR-5 (forms of error bodies) judge whether a code is present.
+    // ERR-2 to ERR-5 judge responses without a code.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
@@ -230,10 +226,7 @@ export const bodyCornerChecks: readonly Check[] = [
   ),
 ];
 
-/**
- * Request properties (dimensions) with a clause of their own. If the target never accepts a value, combinations with it
- * are not judged, because only that clause is broken.
- */
+/** Dimensions with a clause of their own: a value that the target never accepts breaks only that clause. */
 const fieldDimensions = [
   "temperature",
   "maxTokens",
@@ -243,9 +236,7 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/**
- * Whether the endpoint accepted each of these values in some request. Different values may be from different requests.
- */
+/** Whether the endpoint accepted each of these values, though perhaps in different requests. */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));

@@ -7,10 +7,7 @@ import { rowsOfGroups } from "./triples.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/**
- * Maximum number of generated requests with invalid keys, for a target without test clock. `few` applies if the main
- * key has few requests a minute.
- */
+/** Maximum number of requests with invalid keys without a test clock; `few` is for few requests a minute. */
 const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
@@ -40,9 +37,7 @@ interface ChoiceOptions {
 
 interface ChosenRows {
   readonly all: readonly Row[];
-  /**
-   * The chosen generated requests, in the order of sending: first those for pairs of values, then those for triples.
-   */
+  /** The chosen requests in the order of sending: first for pairs of values, then for triples. */
   readonly sent: readonly Row[];
 }
 
@@ -51,13 +46,10 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Share of the available time to plan for. The rest is a reserve, because some responses take longer than expected. */
+/** Share of the available time to plan for; the rest is a reserve for slow responses. */
 const certainShare = 0.5;
 
-/**
- * Sorts generated requests by key, so that the headers of consecutive requests show what each costs. If not all
- * requests fit into the time, those that add the most pairs of values come first.
- */
+/** Sorts requests by key; if time is too short for all, by the number of pairs of values that each adds. */
 export function inSendingOrder(
   rows: readonly Row[],
   { leftMs, perRequestMs }: SendingTime,
@@ -88,10 +80,7 @@ export function chooseRows({ target, reach, covered, known, seed }: ChoiceOption
   };
 }
 
-/**
- * Chooses the requests for a target without test clock, where each request may have to wait. Takes those that cover the
- * most missing pairs.
- */
+/** Chooses the requests that cover the most missing pairs, for a target where each request may have to wait. */
 function chooseAffordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],
@@ -111,16 +100,10 @@ function chooseAffordable(
 }
 
 const rowsPerAdvance = 8;
-/**
- * Size of an advance, in ms: a quarter of a minute plus two seconds. Because of the two seconds, later requests fall in
- * every part of a minute.
- */
+/** A quarter of a minute plus two seconds, so that later requests fall in every part of a minute. */
 const advanceMs = 17_000;
 
-/**
- * Creates a function to call before each request. With a test clock, the function lets a window pass before the first
- * request of each key to each endpoint.
- */
+/** Returns a function that, with a test clock, lets a window pass before a key's first request to an endpoint. */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();
   let sent = 0;

@@ -86,10 +86,7 @@ function valuesOf(pair: string): [Dimension, string][] {
   });
 }
 
-/**
- * Returns the `must` clauses about the values of a pair. Without such a clause, returns the clause of the pair's
- * endpoint, or AUTH-1 if there is no endpoint.
- */
+/** Returns the `must` clauses about a pair's values, else the clause of its endpoint, else AUTH-1. */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);
   const endpoint = values.map(([, value]) => value).find(isEndpoint);

@@ -21,7 +21,6 @@ const hasFailed = (exchange: Exchange): boolean =>
 const hasErrorEvent = (exchange: Exchange): boolean =>
   exchange.request.url.endsWith("/stream") && !isStreamAccepted(exchange);
 
-/** Returns the requests with the first value for which an endpoint fails, though it succeeds for other values. */
 function findFailingValue(calls: readonly GeneratedRequest[]) {
   for (const name of names)
     for (const value of dimensions[name].values) {

@@ -7,10 +7,7 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
-/**
- * Endpoints of each key's first two requests. The first key uses the first two entries, the second key the next two,
- * and so on.
- */
+/** Endpoints of each key's first two requests: two entries for the first key, two for the second, and so on. */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
@@ -18,9 +15,7 @@ const endpoints = [
 const requestsPerKey = 2;
 const maxKeys = endpoints.length / requestsPerKey;
 
-/**
- * Returns the valid keys other than the main key. Leaves out keys that must stay unused. Empty without a test clock.
- */
+/** Returns the valid keys except the main key and keys that must stay unused; none without a test clock. */
 function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
   const main = mainKey(target);
@@ -43,10 +38,7 @@ const rowFor = (endpoint: EndpointName): Row => ({
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/**
- * Sends the first two requests of each key, to two endpoints. Sends nothing without a test clock, because other probes
- * then need these requests.
- */
+/** With a test clock, sends the first two requests of each key, to two endpoints. */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

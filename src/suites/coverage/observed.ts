@@ -13,9 +13,7 @@ import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 
-/**
- * Facts about the target by which {@link rowsOfExchange} finds the kind of key, the agent and the page of a request.
- */
+/** Facts about the target from which {@link rowsOfExchange} finds a request's kind of key, agent and page. */
 export interface RowReader {
   readonly target: Target;
   /** The text of the main key. An invalid key is classified by how it differs from this text. */
@@ -25,10 +23,7 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/**
- * Returns the rows of a recorded request. A row has one value for each property of a request. There are several rows if
- * the agent has several roles, or if a page is both first and last. Empty if a value is unknown.
- */
+/** Returns the rows of a recorded request: several if a value is ambiguous, none if a value is unknown. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (statusOf(exchange) === null || (statusOf(exchange) === 429 && exchange.keyState === undefined)) return [];
@@ -140,10 +135,7 @@ const hasUnknownParameter = (parameters: unknown): boolean =>
 const valueOrAbsent = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 const textKindOrAbsent = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
 
-/**
- * Returns every combination of a request's `page` and `limit` values. A page can have two values: the first page may
- * also be the last.
- */
+/** Returns every combination of a request's `page` and `limit` values: the first page may also be the last. */
 function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {
   const { searchParams } = new URL(url);
   const [page, limit] = [searchParams.get("page"), searchParams.get("limit")];

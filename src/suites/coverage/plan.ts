@@ -15,10 +15,6 @@ import { type Target, usableKeys } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
-/**
- * Dimensions whose values the harness can choose. It cannot choose those of `pairedOnly`, such as the time since
- * another request.
- */
 const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
@@ -32,10 +28,7 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
-/**
- * Combinations of endpoint and method that need a POST or PUT. The method `other` means GET if the document has POST,
- * and PUT if the document has GET.
- */
+/** Combinations of endpoint and method that need a POST or PUT. */
 const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
@@ -57,7 +50,7 @@ const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: bo
 /** Returns the names of all pairs of values in a fixed order, whatever the target and the bounds are. */
 export const allPairs = (): readonly string[] => coveringOf((name) => dimensions[name].values, false).possiblePairs();
 
-/** How many pairs of values a run cannot cover for one reason, and the setting or key that would enable them. */
+/** Number of pairs of values that a run cannot cover for one reason, and what would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
@@ -91,9 +84,7 @@ function findReach(target: Target, readOnly: boolean): CoverageReach {
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
 
-/**
- * Joins entries with the same missing requirement, and adds up their numbers of pairs. Sorts by number, largest first.
- */
+/** Adds up the pairs of entries with the same missing requirement, and sorts by number, largest first. */
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
     .flatMap((each) =>
@@ -101,11 +92,7 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     )
     .toSorted((one, other) => other.pairs - one.pairs);
 
-/**
- * Returns what a run needs to cover a pair of values. If one of the values is impossible, returns what this value
- * needs. If only their combination is impossible, returns that the run must not be read-only, or that it needs another
- * target file.
- */
+/** Returns what a run needs to cover a pair of values: what one value lacks, else what allows both together. */
 function needOfPair(
   pair: string,
   lacks: (name: Dimension, value: string) => Enabler | null,
@@ -119,10 +106,6 @@ function needOfPair(
   return readOnly ? need("readOnly") : "another target file";
 }
 
-/**
- * Requests with an invalid key and an invalid body, to every endpoint that takes a body. Each endpoint may check the
- * two in another order.
- */
 const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
@@ -153,9 +136,7 @@ const withoutQuery = {
 
 const ofStream = { endpoint: "stream", agent: "streaming", streamParameters: "present" } as const satisfies Row;
 
-/**
- * Returns generated requests that are sent even if earlier requests cover every pair of values. Some checks need them.
- */
+/** Returns generated requests that are always sent, because some checks need them. */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
@@ -180,10 +161,7 @@ export function neededRows(target: Target): readonly Row[] {
   ].filter(({ key }) => key !== "");
 }
 
-/**
- * Returns a generated request for each valid key and endpoint. Each is sent as the key's first request in a window.
- * Empty without a test clock.
- */
+/** Returns a request for each valid key and endpoint, to send first in a window; none without a test clock. */
 function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
   const hasAgent = missingFor("agent", "answering", target) === null;
@@ -204,10 +182,6 @@ function rowsAfterResets(target: Target): readonly Row[] {
 
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
-/**
- * The generated requests to send while a limit is used up: at least one for every combination of endpoint, tier and
- * limit.
- */
 const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
   const kinds = tiersUnderTest(target).map(({ tier }) => tier);
@@ -223,10 +197,7 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   return [...rows, ...covering.extend({ known: rows, begun: rowsInUsedUpStates(kinds, states), seed })];
 });
 
-/**
- * Returns the generated requests to send while a limit of this kind of key is used up. Without a test clock, returns
- * one for each endpoint.
- */
+/** Returns the generated requests to send while a limit of this kind of key is used up. */
 export function rowsInState(
   target: Target,
   { key, state, seed }: { readonly key: string; readonly state: KeyState; readonly seed: number },

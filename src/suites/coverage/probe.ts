@@ -39,7 +39,7 @@ export interface GeneratedRequest {
 
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
-  /** Combinations of endpoint and kind of key that the target rejects: a request without any other mistake got 401. */
+  /** Combinations of endpoint and kind of key for which a request without other mistakes got 401. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
@@ -51,16 +51,10 @@ export interface PairCoverage extends PairCounts {
 const costWithTestClock = { requests: 290, executions: 80 } as const;
 /** Number of 429 responses to invalid keys that suggest a limit on the client's address. */
 const maxLimited = 2;
-/**
- * After an invalid key or body ran an agent this many times on an endpoint, the run no longer sends it to that
- * endpoint.
- */
+/** Number of agent runs after which an endpoint no longer gets the invalid key or body that caused them. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/**
- * The probe starts requests only within this real time, and leaves the rest to the last request. If a probe takes too
- * long, its evidence is dropped.
- */
+/** Real time in which to start requests; the probe's evidence is dropped if the last response comes too late. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 /** Reported as missing for pairs of values that were left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
@@ -138,10 +132,7 @@ export const cornersRequested = probe(
   },
 );
 
-/**
- * Starts a timer of `forMs` of real time. Returns a function that tells how many ms are left. Waits for limits do not
- * count.
- */
+/** Starts a timer, and returns a function for its remaining real ms; waits for limits do not count. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());
@@ -166,10 +157,7 @@ const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts
 
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /**
-   * Called for a generated request that was not sent, or that got no response. `needs` is the requirement that was
-   * missing.
-   */
+  /** Records that a generated request got no response or was not sent, because `needs` was missing. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
   readonly timeLeftMs: () => number;
 }
@@ -228,10 +216,7 @@ async function sendRows(
   return generated;
 }
 
-/**
- * Returns the values for which the target must refuse an invoke or stream: an invalid key, an invalid body. Each value
- * has the form `invoke key=wrong`.
- */
+/** Returns the invalid key and body of an invoke or stream, each in the form `invoke key=wrong`. */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -240,10 +225,6 @@ const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row):
       ]
     : [];
 
-/**
- * With a test clock, lets a minute pass, so that a limit on the client's address ends. Returns whether there is a test
- * clock.
- */
 async function passMinuteIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
   return time.canAdvance;
@@ -279,10 +260,7 @@ interface ExhaustedKey {
   readonly state: KeyState;
 }
 
-/**
- * Prepares a request to every endpoint for a key with a used-up limit. Checks of requirement set 1.0 do not judge these
- * requests.
- */
+/** Prepares a request to every endpoint for a key with a used-up limit. */
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
   const parts = requestPartsOf(context, {

@@ -25,7 +25,7 @@ const keyNeeds = {
 
 const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
 
-/** Returns the target's key of a kind. `null` if the target has none, or if the kind is one of `derivedKinds`. */
+/** Returns the target's key of a kind; `null` if there is none, or if the kind is one of `derivedKinds`. */
 export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
   isNamedKind(kind)
     ? resolveKey(keyNeeds[kind], target)
@@ -51,17 +51,11 @@ export const validKeyKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
-/**
- * Returns the key for requests that send their key in the URL. A URL may end up in logs, so the main key is used only
- * on loopback. Elsewhere, returns a disposable key.
- */
+/** Returns a key to send in URLs, which may end up in logs: on loopback the main key, else a disposable key. */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/**
- * Returns what the target file must name so that a request can have this value in this dimension. `null` if nothing is
- * missing.
- */
+/** Returns what the target file must name for a request with this value; `null` if nothing is missing. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

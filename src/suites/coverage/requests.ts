@@ -22,10 +22,7 @@ export interface RequestParts {
   readonly listed: number | null;
 }
 
-/**
- * Builds a request from its generated values (a row). Returns `null` if the target lacks something that the request
- * needs.
- */
+/** Builds a request from its generated values (a row); `null` if the target lacks what the request needs. */
 export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
   const endpoint = row["endpoint"] as EndpointName;
   const { method: documented } = publishedEndpoints[endpoint];
@@ -74,10 +71,6 @@ const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   absent: "",
 };
 
-/**
- * Builds the body of a POST from the request's generated values. Returns `null` if the target lacks something that the
- * body needs.
- */
 function bodyOf(row: Row, endpoint: EndpointName, parts: RequestParts): SendOptions | null {
   const text = brokenBodies[row["body"] ?? ""];
   if (text !== undefined) return { text };
@@ -114,7 +107,6 @@ const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParame
   ...(streamParameters === "present" ? { resume_from_index: 0, stream_delay_ms: 0, chunk_size: 8 } : {}),
 });
 
-/** Writes a JSON object with unusual white space, its fields in reverse order, and an escape in a field name. */
 const respellJson = (fields: object): string =>
   `\r\n\t${JSON.stringify(Object.fromEntries(Object.entries(fields).toReversed()), null, "\t")}\n`.replace(
     '"query"',

@@ -4,10 +4,7 @@ import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
-/**
- * A group of generated requests. Each endpoint gets `count` of them, which combine the target's valid or refused keys
- * with `values` in turn.
- */
+/** A group of requests: each endpoint gets `count`, which combine the target's keys with `values` in turn. */
 interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
@@ -20,7 +17,7 @@ const queryEndpoints = ["invoke", "stream"] as const;
 const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
-/** Roles whose agents respond quickly. The run then loses little time if a server wrongly accepts an invalid key. */
+/** Roles whose agents respond quickly, in case a server wrongly accepts an invalid key. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
@@ -28,10 +25,7 @@ const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
-/**
- * Groups of generated requests that cover triples of endpoint, kind of key and state of the key. On a conformant
- * server, only requests of the last four groups run an agent.
- */
+/** Requests that cover the triples; on a conformant server, only those of the last four groups run an agent. */
 const rowGroups: readonly RowGroup[] = [
   {
     endpoints: queryEndpoints,
@@ -91,7 +85,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the values by one after each round through all keys, so that each key is combined with other values.
+          // Shifts the values by one after each round, so that each key is combined with other values.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
@@ -106,10 +100,7 @@ const valuesInEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/**
- * Returns the generated requests to send while the limit per minute or hour is used up. Combines every key and such
- * state with every entry of `valuesInEachState`.
- */
+/** Returns requests that combine each key and used-up state with each entry of `valuesInEachState`. */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

@@ -61,10 +61,7 @@ const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | 
     whenEmpty: noDelivery,
   });
 
-/**
- * Checks the data of `agent.completed`. Its `execution_time` must fit the duration of the invokes, which shows whether
- * it is in seconds.
- */
+/** Checks the data of `agent.completed`; the invokes' duration shows whether `execution_time` is in seconds. */
 const completedData = checkEvery(
   "HOOK-17",
   { ...webhookProbes, exchanges: allExchanges },
@@ -141,9 +138,7 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/**
- * Matches headers that any HTTP request may have, or that the document names. A delivery's other headers are reported.
- */
+/** Matches headers that any HTTP request may have or the document names; others of a delivery are reported. */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
@@ -175,7 +170,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),
-  // Without a test clock, retries arrive while other probes run, so the probes of these checks must run early.
+  // Early, because without a test clock retries arrive while other probes run.
   ...retryChecks,
   check("HOOK-9", failedProbes, judgeSentAfterFailure),
   check("HOOK-10", timedOutProbes, judgeSentAfterFailure),

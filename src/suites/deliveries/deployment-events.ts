@@ -46,12 +46,9 @@ interface TriggeredEvent {
 }
 
 interface TriggerOptions {
-  /** Whether to invoke the agent that the event names. Then also creates a webhook for later events of that agent. */
+  /** Whether to invoke the agent that the event names, and to create a webhook for its later events. */
   readonly invokesAgent?: boolean;
-  /**
-   * Whether to create a webhook of `agent.*` for the agent that the event names. HOOK-16 judges that this webhook gets
-   * no deployment event.
-   */
+  /** Whether to create a webhook of `agent.*`, which must get no deployment event (HOOK-16). */
   readonly createsAgentWebhook?: boolean;
   readonly readsHealth?: boolean;
   /** Probes of other events that run before this one. They prepare the deployment that this event is about. */
@@ -60,7 +57,6 @@ interface TriggerOptions {
 
 const sameAgentWebhook = { name: "deployed-agent", events: ["agent.*"], since: "1.1" } as const;
 
-/** Defines a probe that triggers a deployment event and waits until a webhook of an earlier probe gets the event. */
 const triggerProbe = (
   event: TriggeredEvent["event"],
   what: string,
@@ -95,8 +91,7 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = invokesAgent ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // Without a test clock, the failing deliveries of the main agent are still being retried. Events of another
-      // invoke would mix with them.
+      // Without a test clock, other invokes would mix with the retries of the main agent's failing deliveries.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
@@ -117,10 +112,7 @@ const triggerProbe = (
   );
 };
 
-/**
- * Whether the run has created both webhooks of deployment events since the last outage. A target may forget webhooks in
- * an outage.
- */
+/** Whether the webhooks of deployment events exist: a target may forget webhooks in an outage. */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder
@@ -221,10 +213,7 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
   return receiverOverflowExcuse(all, [sameAgent]) ?? holds();
 }
 
-/**
- * Judges that the agent's health has the status that `deployment.health_changed` reports. Another status passes if the
- * health did change, because it may have changed twice.
- */
+/** Judges that the agent's health has the status that `deployment.health_changed` reports, or changed again. */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);
   if (health === undefined || health === null || told === undefined)

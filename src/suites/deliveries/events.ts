@@ -6,15 +6,12 @@ import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import type { DeliverySources } from "../../target/target.ts";
 
-/** The address to which a receiver redirects. A sender may use GET there, so the rules for deliveries do not apply. */
+/** The address to which a receiver redirects; the rules for deliveries do not apply to requests there. */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/**
- * Whether a delivery was sent to a webhook's own address. False for an alert's address, and for the address of a
- * redirect.
- */
+/** Whether a delivery was sent to a webhook's own address, not to that of an alert or a redirect. */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
@@ -27,10 +24,7 @@ export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhook
 export const eventsOfType = (deliveries: readonly Delivery[], type: string): Delivery[] =>
   deliveries.filter((each) => eventTypeOf(each) === type);
 
-/**
- * Whether two deliveries have the same event id, or the same type and data with a `request_id`. Without a `request_id`,
- * events of two executions may look equal.
- */
+/** Whether two deliveries have the same event id, or the same type and data with a `request_id`. */
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const [first, second] = [deliveryJson(one), deliveryJson(other)];
   if (first === undefined || second === undefined) return false;
@@ -47,10 +41,7 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   );
 }
 
-/**
- * Leaves out pings: test messages that some senders send to a new address before its first event. A ping has a type
- * that the document lacks, at an address that also gets documented events.
- */
+/** Leaves out pings: test messages of an undocumented type, to an address that also gets documented events. */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
   const hooks = new Set(deliveries.filter((each) => isPublishedEvent(eventTypeOf(each))).map(({ hook }) => hook));
@@ -65,11 +56,11 @@ export interface AllDeliveries {
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** Number of deliveries to each address that the receiver counted but did not keep, because there were too many. */
+  /** Number of deliveries to each address that the receiver counted but did not keep. */
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
-  /** The source addresses that the target file lists. Absent in older evidence, and if the target file lists none. */
+  /** The source addresses that the target file lists, if any; absent in older evidence. */
   readonly sources?: DeliverySources;
   /** Whether deliveries go to a public URL, perhaps through a tunnel. Absent in older evidence. */
   readonly hasPublicUrl?: boolean;
@@ -113,7 +104,7 @@ export function missingDeliveryExcuse(
 
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
-/** Returns `unproven` if a delivery has an unknown type: it may be the missing event under a wrong name (HOOK-2). */
+/** Returns `unproven` if a delivery of an unknown type may be the missing event (HOOK-2). */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))
     ? unproven("deliveries came whose `type` is not a published one; see HOOK-2")

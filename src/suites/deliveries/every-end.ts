@@ -16,7 +16,7 @@ import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
 import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
 import { streamsTimedOut } from "./unusual-ends.ts";
 
-// A server may send no events of streams or batches. One that sends `agent.invoked` must report the end, too.
+// A server may send no events of streams or batches, but one that sends `agent.invoked` must report the end.
 
 const since = "1.2";
 
@@ -40,7 +40,6 @@ type StreamEvidence = EvidenceOf<typeof streamProbes>;
 const streamReported = ({ slow, timedOut, all }: StreamEvidence): Delivery | undefined =>
   eventsOfType(timedOut?.byWildcard ?? [], "agent.invoked")[0] ?? completedOfSlow(slow.streamed, all.deliveries)[0];
 
-/** Returns the deliveries of `agent.completed` for one request to the slow agent, by the query of that request. */
 const completedOfSlow = ({ request }: Exchange, deliveries: readonly Delivery[]): Delivery[] =>
   eventsOfType(deliveriesTo(deliveries, slowHook), "agent.completed").filter(
     (each) => queryIn(each) === getPath(sentJson(request), "query"),
@@ -70,7 +69,7 @@ function judgeCompletedStream(evidence: StreamEvidence): Finding<never> {
 
 const failedStreamProbes = { ...streamProbes, failing: failingWithWebhooks, exchanges: allExchanges };
 
-/** Judges that `agent.failed` follows a stream that ended with `error`, if the target reports streams (HOOK-9). */
+/** Judges that `agent.failed` follows a stream that ended with `error`, for targets that report streams. */
 function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Finding<never> {
   const { all, exchanges } = evidence;
   const created = exchangesOf(exchanges, "webhooks").find((each) =>

@@ -6,13 +6,11 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// This file deals with senders that make one delivery at a time. While the receiver withholds a reply, such a sender
-// sends nothing else.
+// This file deals with senders that make one delivery at a time, and wait while a reply is withheld.
 
 /**
- * Sends the withheld reply `ms` after the first delivery arrived, by the target's clock. Sends it later if the sender
- * has not yet given up the deliveries in `unanswered`. Returns how long the reply was withheld; `null` if no delivery
- * arrived.
+ * Withholds the reply for `ms`, and until the sender gives up the deliveries in `unanswered`. Returns the time in ms
+ * for which it was withheld; `null` if no delivery arrived.
  *
  * @param moves collects the advances of the test clock
  */
@@ -28,8 +26,6 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advanceClock(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // The advance may have triggered the sender's timeout. The sender's disconnect then takes a little real time to
-  // arrive.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -42,10 +38,7 @@ export async function replyAfter(
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/**
- * Like {@link replyAfter}, but adds the event loop's longest delay to the result. A delivery may have arrived that long
- * before it was recorded.
- */
+/** Like {@link replyAfter}, but adds the longest delay with which the delivery may have been recorded. */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -61,16 +54,10 @@ export async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/**
- * Real time after which the withheld reply is sent even if the test clock is still advancing. Some targets end an
- * advance only when all deliveries have replies.
- */
+/** Real time for an advance to end, because some targets end an advance only when all deliveries have replies. */
 const blockedAdvanceMs = 500;
 
-/**
- * Waits in real time until the sender has closed its unanswered deliveries by timeout. Until then, some senders send no
- * other delivery.
- */
+/** Waits in real time until the sender has closed its unanswered deliveries by timeout. */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
   const untilMs = performance.now() + maxMs;
@@ -97,10 +84,7 @@ export async function awaitFirstDeliveries(
   return awaitDeliveries(expected, time);
 }
 
-/**
- * Waits until the sender is free to deliver again, although some deliveries got no reply. Returns whether that happened
- * in time.
- */
+/** Waits until the sender is free to deliver again, and returns whether that happened in time. */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],
@@ -115,10 +99,7 @@ export async function awaitFreeSender(
   return isFree();
 }
 
-/**
- * Maximum time to wait for a blocked sender, in ms. Within it, the sender can time out on two deliveries, one after the
- * other.
- */
+/** Maximum ms to wait for a blocked sender: enough for two timeouts, one after the other. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 

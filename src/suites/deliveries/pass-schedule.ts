@@ -50,10 +50,7 @@ interface ScheduleContext {
   readonly failingHooks: readonly Hook[];
 }
 
-/**
- * Advances the test clock past the whole retry schedule. Stops around each time at which some reading expects an
- * attempt. Returns `null` if the sender retries in real time, because the advances prove nothing then.
- */
+/** Advances the test clock past the whole retry schedule; `null` if the sender retries in real time. */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
   const { address } = failing;
@@ -99,10 +96,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/**
- * Waits in real time until an address has `count` deliveries. Counts steps instead of elapsed time, because a busy
- * machine slows the steps and the sender alike.
- */
+/** Waits for `count` deliveries in steps of real time, which a busy machine slows as much as the sender. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -111,10 +105,6 @@ async function awaitArrivals(address: Hook, count: number, realMs: number): Prom
 
 const arrivalStepMs = 20;
 
-/**
- * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. A sender that polls its
- * queue may still send it.
- */
 function overdueMs(time: RunClock): number {
   if (time.settleMs === 0) return deliveryTimeoutMs(time);
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
@@ -129,10 +119,7 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
 }
 
-/**
- * Whether the sender times its retries by the real clock. If the retries so far do not show it, waits in real time for
- * the next retry. False without a wait if the target file promises that agents follow the test clock.
- */
+/** Whether the sender times its retries by the real clock; may wait in real time for the next retry. */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
   const retries = failingHooks.flatMap((address) => {
@@ -153,10 +140,7 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/**
- * A retry after this advance proves that the sender follows the test clock, if less real time has passed. The immediate
- * retry comes earlier and proves nothing.
- */
+/** Minimum advance before a retry that proves that the sender follows the test clock. */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -169,10 +153,7 @@ interface DelayBases {
 const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
-/**
- * Returns whether the schedule's delays count from the first or the previous attempt. `null` if the attempt's time fits
- * both or neither.
- */
+/** Returns whether delays count from the first or the previous attempt; `null` if the time does not show it. */
 function observedOrder(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
@@ -186,33 +167,18 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/**
- * Extra advance at the end of the schedule, in ms. Some test clocks stand still in real time, so they lag behind by the
- * duration of the probe.
- */
+/** Extra advance in ms at the end of the schedule, because a test clock may stand still during the probe. */
 const endMarginMs = 60_000;
-/**
- * Before and after the time span allowed for an attempt, the test clock stops at this distance from the span. Some test
- * clocks move in real time, and could enter the span from a closer stop.
- */
+/** Distance from an attempt's allowed span at which to stop the test clock, which may move in real time. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
-/**
- * Real time to wait for an attempt that is due, as a multiple of `settleMs`. An advance normally takes effect within
- * `settleMs`.
- */
+/** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
 const dueSettles = 4;
-/**
- * While no attempt is due, waits in real time for this multiple of the longest queue time so far. Queue time is the
- * real time by which an attempt came late.
- */
+/** Real time to wait while no attempt is due, as a multiple of the longest real delay of an attempt so far. */
 const queueTimeFactor = 3;
 
 /** Returns the real time to wait for a sender that polls its queue; 0 for one that uses timers. */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
-/**
- * Returns the offset of the test clock when an attempt arrived. `at` is the attempt's index; -1 is the last attempt.
- */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

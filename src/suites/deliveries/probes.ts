@@ -41,10 +41,7 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /**
-   * Whether the events of failing streams may reach a webhook of the run. True if an agent that fails in streams has a
-   * webhook.
-   */
+  /** Whether an agent that fails in streams has a webhook. */
   readonly hearsStreams: boolean;
 }
 
@@ -86,10 +83,7 @@ function streamsFailOn(target: Target, agent: string): boolean {
 const failingStreamName = "agent-failed-stream";
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
-/**
- * Streams from an agent that fails during the stream. The document does not require `agent.failed` then, but checks
- * judge its content if it comes.
- */
+/** Streams from an agent that fails during the stream; `agent.failed` may follow, but need not. */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
@@ -149,10 +143,7 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/**
- * Collects all deliveries of the run. Runs last, because without a test clock retries may arrive until the end of the
- * run.
- */
+/** Collects all deliveries; runs last, because retries may arrive until the end of the run. */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {
@@ -188,8 +179,6 @@ async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageM
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // Whether waiting longer would show nothing: every receiver got its first retry, and the run cannot wait for later
-  // retries.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

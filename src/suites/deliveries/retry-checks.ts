@@ -39,10 +39,7 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/**
- * Maximum time after an accepted attempt within which another one may be a duplicate. Of the scheduled retries, only
- * the immediate one comes so soon.
- */
+/** Maximum time after an accepted attempt within which another attempt may be a duplicate. */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for a reply. The document does not limit it. */
@@ -50,10 +47,7 @@ const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/**
- * Creates a judge of the attempts to deliver one event to a receiver. Returns `unproven` if the attempts are
- * inconclusive.
- */
+/** Creates a judge of the attempts to deliver one event to a receiver; `unproven` if inconclusive. */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
@@ -63,7 +57,6 @@ const judgeAttemptsTo =
     return first === undefined ? noDelivery : judge(evidence, first, retries);
   };
 
-/** Creates a judge of whether the target sends an event again after a failed attempt. `failure` names the failure in findings. */
 const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();
@@ -78,7 +71,7 @@ const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
 
 const retriedAfterRedirect = judgeRetriedAfter("redirecting", "a 302 (or a request that follows it)");
 
-/** Judges deliveries to a receiver that redirects. A sender may follow the redirect, or retry as after a failure. */
+/** Judges deliveries to a receiver that redirects: a sender may follow, or retry as after a failure. */
 function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
   const { redirected = [], deliveries } = evidence.all;
   const isFollowed = [...redirected, ...deliveries].some(isRedirected);
@@ -118,10 +111,7 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
   );
 }
 
-/**
- * Judges that no attempt follows the first 2xx. Tolerates one more attempt: an advance of the test clock may make the
- * sender time out before it reads the 2xx.
- */
+/** Judges that at most one attempt follows the first 2xx: a sender may time out before it reads the 2xx. */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
@@ -151,10 +141,7 @@ const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries)
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/**
- * Creates a judge of whether the sender accepts an unusual 2xx, and so does not retry. A single later attempt may be a
- * duplicate.
- */
+/** Creates a judge of whether the sender accepts an unusual 2xx; a single later attempt may be a duplicate. */
 const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     const later = retries.filter((each) => isLater(each, first, evidence));
@@ -167,10 +154,7 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/**
- * Judges that no webhook gets all its accepted events again. A single repetition is no breach, because it may be a late
- * duplicate.
- */
+/** Judges that no webhook gets all its accepted events again; a single repetition may be a late duplicate. */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)

@@ -42,10 +42,7 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
   return arrived.filter((each) => first === undefined || each === first || isSameEvent(first, each));
 }
 
-/**
- * Returns the span in which the sender made an attempt, in milliseconds of the target's clock. The exact time is
- * unknown: that clock may stand still in real time, and withheld replies may have delayed the attempt.
- */
+/** Returns the span in which the sender made an attempt, in milliseconds of the target's clock. */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
   const { clockMs, clockAtMostMs, receivedMs } = attempt;
@@ -58,7 +55,7 @@ export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryE
   };
 }
 
-/** A period in which the sender sent nothing, because it waited for replies that the receiver withheld on purpose. */
+/** A period in which the sender sent nothing, because it waited for a withheld reply. */
 interface BlockedTime {
   readonly fromMs: number;
   readonly fromClockMs: number;
@@ -68,19 +65,13 @@ interface BlockedTime {
 /** Maximum time from the end of a {@link BlockedTime} to an attempt that the blocked time delayed. */
 const followsWithinMs = 1000;
 
-/**
- * Returns the blocked period that delayed an attempt, if any. Only the second attempt can be delayed, because later
- * ones are due much later.
- */
+/** Returns the blocked period that delayed an attempt, if any; only a second attempt can be delayed. */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
     ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)
     : undefined;
 
-/**
- * Returns the periods in which withheld replies blocked the sender. Empty if the sender makes several deliveries at a
- * time.
- */
+/** Returns the periods in which withheld replies blocked the sender; none if it makes concurrent deliveries. */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
   const waits = deliveries
@@ -120,10 +111,7 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/**
- * Minimum number of attempts from which to conclude that the sender makes each one twice. Of fewer attempts, the second
- * may be the immediate retry.
- */
+/** Minimum number of attempts that proves doubling: of fewer, the second may be the immediate retry. */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice, which receivers should tolerate. */
@@ -145,10 +133,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/**
- * Whether the target marks a delivery or its webhook as failed. `unknown` if no response shows a state that the harness
- * understands.
- */
+/** Whether the target marks a delivery or its webhook as failed; `unknown` if no response shows a known state. */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }

@@ -33,10 +33,7 @@ const ownHeaders = [
   ["X-Request-Id", "receiver-1"],
 ] as const;
 
-/**
- * For each receiver, its replies in the order of attempts. `late` and `silent` exceed the sender's timeout. They come
- * last, because a sender of one delivery at a time waits for them.
- */
+/** The replies of each receiver in order; `late` and `silent` come last, because they block some senders. */
 const scripts = {
   /** Fails more attempts than any reading of the schedule has, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
@@ -45,7 +42,7 @@ const scripts = {
   gone: [status(410), status(204)],
   /** Accepts every attempt with 299, a success without a registered name. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** Replies 200 to every attempt. The replies have headers, such as `Retry-After`, that must not cause another attempt. */
+  /** Replies 200 with headers, such as `Retry-After`, that must not cause another attempt. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
@@ -70,27 +67,15 @@ export const scriptsFailingFirst = receiverScripts.filter(
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
-/**
- * Evidence of webhooks whose receivers fail or reply in unusual ways. With a test clock, it covers the whole retry
- * schedule.
- */
+/** Evidence of webhooks whose receivers fail or reply in unusual ways. */
 export interface FailingReceivers {
   readonly reach: ReceiverReach;
-  /**
-   * The webhook of each receiver. `null` if it was not created because the key has few requests a minute. Older
-   * evidence lacks the newer receivers.
-   */
+  /** The webhook of each receiver; `null` if the key has too few requests a minute for it. */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
-  /**
-   * By the target's clock, how long the receivers `held` and `late` withheld the first reply. `null` if no delivery
-   * arrived.
-   */
+  /** How long `held` and `late` withheld the first reply, by the target's clock; `null` if no delivery arrived. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /**
-   * The retries that came while the test clock advanced past the whole schedule. `null` without a test clock, or if the
-   * sender retries in real time.
-   */
+  /** Retries during the advances; `null` without a test clock, or if the sender retries in real time. */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -163,7 +148,7 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, fails every attempt: events of later invokes would use up a limited number of failures.
+  // Without a test clock, events of later invokes would use up a limited number of failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
@@ -176,6 +161,6 @@ async function openWebhooks(
   return opened;
 }
 
-/** Delay of a withheld reply that is well within the documented timeout of 3 s, even if the sender polls its queue. */
+/** Delay of a withheld reply, well within the documented timeout of 3 s. */
 const slowReplyMs = 1500;
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;

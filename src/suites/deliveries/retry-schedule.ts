@@ -9,7 +9,7 @@ export interface TimeSpan {
 /** The observed attempts to deliver one event to the failing receiver. Times are by the target's clock. */
 export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
-  /** End of the observation. Every attempt before it is in `created`, except those that came during `unwatched`. */
+  /** End of the observation; `created` has every attempt before that time, except those during `unwatched`. */
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -19,10 +19,7 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/**
- * Delays before the attempts, for each shape of the schedule. The document can be read in these ways, because
- * "immediately" and "5 failed attempts" are ambiguous.
- */
+/** Delays before the attempts, for each way to read "immediately" and "5 failed attempts" in the document. */
 const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
@@ -35,41 +32,32 @@ export interface ScheduleMatch {
   readonly shape: ScheduleShape;
   readonly fitting: number;
   /**
-   * How the attempts fit the schedule. `under way`: more attempts are due later. `stopped`: the next attempt is
-   * overdue. `off`: an attempt came at another time. `goes on`: more attempts came than the schedule has.
+   * How the attempts fit the schedule. `stopped`: the next attempt is overdue. `off`: an attempt came at another time.
+   * `goes on`: there are more attempts than in the schedule.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** Time span allowed for the first attempt that is missing or came at another time. `null` if all attempts fit. */
+  /** Time span allowed for the first attempt that is missing or came at another time; `null` if all fit. */
   readonly expected: TimeSpan | null;
 }
 
-/** Minimum tolerance for a late attempt. A sender may poll its queue, and an attempt may take up to the timeout. */
+/** Minimum tolerance for a late attempt, because a sender may poll its queue. */
 const minAllowedLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number =>
   Math.max(minAllowedLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/**
- * Longest pause between two attempts in any reading, with tolerance. After a longer pause, the sender makes no further
- * attempt.
- */
+/** Longest pause between two attempts in any reading of the schedule, with tolerance. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
-/**
- * Time after the first attempt by which a retry must have come, even by the most lenient reading. Includes the sender's
- * timeout.
- */
+/** Maximum time from the first attempt to a retry, by the most lenient reading of the schedule. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/**
- * For each retry after the first, the maximum time since the first attempt. The last number is the end of the pause
- * after the last retry.
- */
+/** Maximum time from the first attempt to each later retry; the last number is the end of the last pause. */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );
 
-/** Compares the attempts with every reading of the schedule, and sorts the results. The best match comes first. */
+/** Compares the attempts with every reading of the schedule, and returns the best match first. */
 export function explainAttempts(attempts: ObservedAttempts): readonly ScheduleMatch[] {
   const all = orders.flatMap((order) =>
     (Object.keys(delaysOfShape) as ScheduleShape[]).map((shape) => explainByReading(order, shape, attempts)),
@@ -93,10 +81,7 @@ interface ScheduleReading {
   readonly attempts: ObservedAttempts;
 }
 
-/**
- * State of a comparison at one attempt: how many observed attempts fit (`matched`), and how many delays were compared
- * (`step`).
- */
+/** A position in a comparison: how many attempts fit (`matched`), and how many delays were compared (`step`). */
 interface MatchPosition {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;
@@ -129,8 +114,7 @@ function compareFrom(reading: ScheduleReading, position: MatchPosition): Schedul
         step: step + 1,
       }),
     );
-  // An attempt may have come while no receiver listened. The next delay then counts from some time in the span expected
-  // for that attempt.
+  // The attempt may have come while no receiver listened, at some time in the expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

@@ -18,10 +18,7 @@ interface Source {
   readonly published: string;
 }
 
-/**
- * Returns the last address in a header, which the nearest proxy itself saw. A sender can invent the addresses before
- * it.
- */
+/** Returns the last address in a header, which the nearest proxy saw; a sender can invent the ones before. */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
   const [, bracketed, plain] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(last) ?? [];
@@ -29,10 +26,7 @@ function lastAddressIn(values: readonly string[]): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/**
- * Returns the sender's address: from the connection if `header` is `null`, else from that header. `null` if the
- * delivery lacks the header.
- */
+/** Returns the sender's address in `header`, or that of the connection if `header` is `null`. */
 function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }
@@ -51,10 +45,7 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
   });
 }
 
-/**
- * Whether a tunnel, proxy or NAT may hide the sender's address. False if some delivery comes from an address that the
- * target file lists.
- */
+/** Whether a tunnel, proxy or NAT may hide the sender's address; not if some delivery has a listed address. */
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;
   if (found.some(({ subject }) => subject.isPublished)) return false;

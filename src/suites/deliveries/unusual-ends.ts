@@ -82,10 +82,7 @@ function judgeBatchReported(failed: FailedBatch | null): Finding<never> {
     : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
 }
 
-/**
- * Streams that ran into their agent's timeout, one for each concurrency slot of a key. `byName` and `byWildcard` are
- * the deliveries to the two webhooks.
- */
+/** Streams that ran into their agent's timeout, one for each slot of a key, and the deliveries to two webhooks. */
 interface TimedOutStreams extends InvokeAfterEnds {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
@@ -158,10 +155,7 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   return judgeTimedOutSlots(timedOut, streams, "stream");
 }
 
-/**
- * Judges that a webhook of `agent.*` also gets the `agent.timeout` of a stream. Applies if a webhook that selects
- * `agent.timeout` by name gets it.
- */
+/** Judges that a webhook of `agent.*` gets a stream's `agent.timeout` if a webhook that names this type does. */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { named, wildcard, byName, byWildcard } = timedOut;
@@ -178,10 +172,7 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
       );
 }
 
-/**
- * Judges that `agent.timeout` or `agent.failed` reports a stream that ran into the timeout. Needs a stream that the
- * target ended itself.
- */
+/** Judges that `agent.timeout` or `agent.failed` reports a stream that the target itself ended at the timeout. */
 function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;

@@ -12,7 +12,7 @@ export interface ProbeEntry {
   readonly result: ProbeResult;
 }
 
-/** Deliveries to a receiver that goes on listening after a run. Times are milliseconds since the start of the run. */
+/** Deliveries to a receiver that goes on listening after a run, with times in ms since the start of the run. */
 export interface WatchedDeliveries {
   /** All deliveries, including those that arrived during the run. */
   readonly deliveries: readonly Delivery[];
@@ -20,10 +20,7 @@ export interface WatchedDeliveries {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/**
- * Whether further attempts may come after a run, and until when to wait for them. Times are milliseconds since the
- * start of the run.
- */
+/** Whether further attempts may come after a run, and until when, in ms since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another attempt is due by some reading of the schedule. */

@@ -69,10 +69,7 @@ function isSignedBySecond(delivery: Delivery): boolean {
   return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
 }
 
-/**
- * Minimum number of executions that proves a breach. After only one, a target that merges the two webhooks may have
- * sent its one delivery twice.
- */
+/** Minimum number of executions that proves a breach; a target may have sent a single delivery twice. */
 const minExecutions = 2;
 
 /** Judges that each of two webhooks with one URL signs with its own secret. */

@@ -54,10 +54,7 @@ const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } 
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/**
- * Whether a check of error bodies judges a response. SVC-1 judges a body that is not JSON. A missing body is judged
- * here.
- */
+/** Whether a check of error bodies judges a response; SVC-1 judges bodies that are not JSON. */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
@@ -95,10 +92,6 @@ const byRule =
   (exchange: Exchange): M =>
     rule({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/**
- * Returns the form that all error bodies share; `null` if there is none. A body may have both forms, because extra
- * fields are legal.
- */
 function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
   if (forms.every((form) => form === "both")) return "both";
   if (!forms.includes("form-b")) return "form-a";
@@ -149,10 +142,6 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/**
- * Creates a check of the responses that have a documented error code. Judges only responses to requests that the
- * document specifies.
- */
 const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
@@ -161,10 +150,7 @@ const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOption
     whenEmpty: unproven("no response had a documented code"),
   });
 
-/**
- * Whether `details`, or every item of it, contains an object with the strings `field` and `reason`. Searches at most
- * three levels.
- */
+/** Whether `details`, or each of its items, contains an object with the strings `field` and `reason`. */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
   if (Array.isArray(details)) return details.length > 0 && details.every((each) => namesField(each, levels - 1));
@@ -185,10 +171,7 @@ const isInvalidInput = (exchange: Exchange): boolean =>
 
 const shortBodyBytes = 8 * 1024;
 
-/**
- * Whether an error response can name a field of the request. It cannot if the request body is long or is not a JSON
- * object.
- */
+/** Whether an error can name a field of the request: not if the body is long or no JSON object. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
   body.kind === "none" || (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
 
@@ -198,16 +181,10 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** Tolerance of `reset_at`: 2 seconds for clocks, and 1 because a time may be rounded. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/**
- * The wait of `retry_after` seconds may end at most this long after `reset_at`. If it ends later, `retry_after` is not
- * in seconds.
- */
+/** Maximum seconds from `reset_at` to the end of `retry_after`; more shows another unit than seconds. */
 const maxPastResetSeconds = 60;
 
-/**
- * Judges `reset_at`, if present. It must agree with `retry_after`, with the reset headers, or with a possible end of a
- * window. Without a time zone or the target's clock, judges only the format.
- */
+/** Judges that `reset_at` agrees with `retry_after`, the reset headers, or a possible end of a window. */
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
   if (resetAt === undefined) return null;
@@ -233,10 +210,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   };
 }
 
-/**
- * Returns the target's time in Unix seconds: from `Date`, and from the two reset headers. Leaves out what the response
- * lacks.
- */
+/** Returns the target's time in Unix seconds, from `Date` and from the two reset headers, if present. */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);

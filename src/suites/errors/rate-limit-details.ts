@@ -60,7 +60,6 @@ function countsOf(exchange: Exchange): Counts[] {
     : [];
 }
 
-/** Judges `remaining` of form B by the header. Concurrent requests may change one count before the other is read. */
 function judgeRemaining(all: AllExchanges): Finding<never> {
   const counts = limitErrors(all).flatMap(countsOf);
   if (counts.length === 0) return inapplicable("no 429 has details of the window of its headers");

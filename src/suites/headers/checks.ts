@@ -84,10 +84,6 @@ const checkForm = (clause: HeaderClauseId): Check =>
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
-/**
- * Returns the cells of the coverage matrix (endpoint and status) for these statuses and all published endpoints except
- * `but`.
- */
 const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
   responseCells(
     statuses,
@@ -216,10 +212,7 @@ const checks: readonly Check[] = [
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
-/**
- * Returns the seconds in a `Retry-After` header. RFC 9110 (10.2.3) also allows a date; the result is then the seconds
- * from the response's `Date` to that date.
- */
+/** Returns the seconds in `Retry-After`, which may also be a date (RFC 9110, 10.2.3). */
 function secondsIn(header: string, exchange: Exchange): number {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const [date] = headerValues(exchange, "Date");

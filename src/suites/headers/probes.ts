@@ -11,8 +11,7 @@ import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
 /**
- * All requests of the run with one key. `limits` is `null` if the target file does not state the key's tier. Limits
- * that the harness read from the headers do not count, because the checks judge these headers.
+ * All requests of the run with one key. `limits` come only from the target file, because checks judge the headers.
  */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
@@ -22,16 +21,10 @@ export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
 
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
-  /**
-   * Times of requests without a key, or with a key that is not in the target file. In milliseconds since the start of
-   * the run.
-   */
+  /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
-  /**
-   * The kind of GET request that counts against the allowance. `null` if no kind is known to count. Absent in older
-   * evidence, which has `readsCount` instead.
-   */
+  /** The kind of GET request that counts against the allowance; `null` if unknown, absent in older evidence. */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
@@ -39,15 +32,12 @@ export interface AllSamples {
   readonly startedUnixMs: number;
 }
 
-/** Number of a key's first requests to judge. The requests after these and before the last `maxLast` are not judged. */
+/** Number of a key's first requests to judge; of the later ones, only the last `maxLast` are judged. */
 const maxFirst = 10_000;
 /** Number of the key's last requests to judge. */
 const maxLast = 5_000;
 
-/**
- * Returns only the samples that a requirement set judges. Samples of later probes move to `unjudged`, because they may
- * explain a fall of `Remaining`.
- */
+/** Moves samples that a requirement set does not judge to `unjudged`: they may explain a fall of `Remaining`. */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
   const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));
@@ -70,8 +60,7 @@ export const allSamples = probe(
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({
         key: key.name,
-        // An expired key has no limit of its own. If the target accepts an expired key, the headers may describe a
-        // limit on the client's address.
+        // An expired key has no limit of its own; its headers may describe a limit on the client's address.
         limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
         isFresh: key.fresh,
         samples: firstAndLastSamples(samples),
@@ -84,9 +73,7 @@ export const allSamples = probe(
   }),
 );
 
-/**
- * Returns the `first` and the `last` samples in the order of sending. Leaves out those that overlap an omitted sample.
- */
+/** Returns the `first` and the `last` samples in the order of sending, without any that overlap an omitted one. */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -113,10 +100,7 @@ export interface ConcurrentRound {
   readonly mayReturn: number;
 }
 
-/**
- * Sends concurrent invokes, with one invoke before them and one after. If `Remaining` changed in an unexpected way,
- * repeats the round up to three times: a single such change may come from a refill.
- */
+/** Sends concurrent invokes between two single invokes; tries again if `Remaining` changed unexpectedly. */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
   { needs: ["agents.answering"], requests: 4, stage: "exclusive" },
@@ -142,10 +126,7 @@ export const concurrentRounds = probe(
   },
 );
 
-/**
- * Lengths of rolling windows. A limiter may count in slices of up to `blurSeconds`, so that all requests of a slice
- * leave the window at once.
- */
+/** Lengths of rolling windows; all requests of a slice of up to `blurSeconds` may leave a window at once. */
 const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },
@@ -154,7 +135,7 @@ const rollingWindows = [
 /**
  * Returns how many requests may have left a rolling window between two responses.
  *
- * @param canMove whether the run can advance the target's clock, which may stand still between two advances
+ * @param canMove whether the run can advance the target's clock
  */
 export function countReturnable(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
@@ -176,10 +157,7 @@ export interface RoundFall {
   readonly from: number;
 }
 
-/**
- * Returns how far `Remaining` fell during a round of concurrent invokes. `null` if the target refused an invoke, or if
- * the `Remaining` of some responses cannot be compared.
- */
+/** Returns how far `Remaining` fell during a round of concurrent invokes; `null` if the values do not show it. */
 export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
@@ -191,10 +169,7 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/**
- * Whether no order of the concurrent invokes explains the values of `Remaining`, even if earlier requests have left a
- * rolling window.
- */
+/** Whether no order of the concurrent invokes explains `Remaining`, even if earlier requests left a window. */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /** Like {@link isImpossibleFall}, but assumes that no earlier request has left a rolling window. */

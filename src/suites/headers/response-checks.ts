@@ -32,7 +32,7 @@ interface KeySample {
   readonly sample: Sample;
 }
 
-// Adds limits to a sample. Returns the same object for the same sample, because checks cache results by object.
+// Adds limits to a sample; returns the same object for the same sample, because checks cache by object.
 const withLimits = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): KeySample => ({ limits, sample })),
 );
@@ -56,10 +56,7 @@ interface Evidence {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/**
- * Returns a function that lists the responses for a check to judge. A response in a burst has no `proof`, because
- * bursts store no exchanges.
- */
+/** Returns a function that lists the responses to judge; responses in a burst have no `proof`. */
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
   const casesIn = memoizeByObject((all: AllExchanges) =>
     memoizeByObject((samples: AllSamples) =>
@@ -79,10 +76,7 @@ const forbiddenCases = casesOf(forbiddenSamples);
 
 interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly expected: string;
-  /**
-   * Text that describes which responses are judged. Default: every response that has the header, if the target accepts
-   * the request's key.
-   */
+  /** Which responses are judged; by default, those with the header to requests with an accepted key. */
   readonly description?: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /** Returns what is wrong, `null` if nothing is, and `undefined` if the clause does not apply. */
@@ -126,10 +120,9 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
 });
 
 /**
- * Wraps a function that judges times in headers. If the test clock advanced during the request, the headers may
- * describe two windows. A mismatch then counts only if the sample that `widen` returns has a mismatch, too.
+ * Wraps a judge of times in headers, which may describe two windows if the test clock advanced.
  *
- * @param widen returns a sample whose times allow for both windows
+ * @param widen returns a sample that allows for both windows; a mismatch must show in this sample, too
  */
 const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(
@@ -152,20 +145,14 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/**
- * Returns a sample that was sent a month earlier and whose response came a month later. Its times allow for any window,
- * because no window is longer than a month.
- */
+/** Returns a sample sent a month earlier and answered a month later, whose times allow for any window. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
 });
 
-/**
- * Creates one check for each header rule that has no check elsewhere.
- * @param more options of all these checks
- */
+/** Creates one check for each header rule that has no check elsewhere. */
 const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {}): Check[] =>
   headerRules
     .filter((rule) => !headerFormClauses.includes(rule.clause) && rule !== limitPublished)
@@ -181,10 +168,6 @@ const unknownPathIds = memoizeByObject(
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/**
- * Returns the facts by which `Reset` is judged: the start of the run, whether there is a test clock, and the first
- * response with `Reset` and `Reset-After`.
- */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
   startedUnixMs: samples.startedUnixMs,
@@ -211,10 +194,7 @@ const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySa
   ),
 });
 
-/**
- * Options of the checks of 403 responses. A target may instead answer restricted keys with 401, so a run without any
- * 403 is legal.
- */
+/** Options of the checks of 403 responses; a run without any is legal, because a target may use 401. */
 const on403 = {
   as: "403",
   since: "1.2",
@@ -244,10 +224,7 @@ export const responseChecks: readonly Check[] = [
 const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
-/**
- * Returns a breach if responses of one tier report two different limits per minute. Applies to a tier whose burst is
- * not published, where each limit alone might be right.
- */
+/** Returns a breach if responses of one tier with an unknown burst report two different limits per minute. */
 function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, KeySample>();
   for (const each of cases) {
@@ -269,8 +246,7 @@ function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(
     acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // Leaves out 429 responses: they describe the window that refused the request, while other responses may describe
-      // another window.
+      // A 429 describes the window that refused the request; other responses may describe another window.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isOfMinute(limit, limits) ? "minute" : "hour"],

@@ -35,10 +35,7 @@ export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples
     : unproven("no two requests were admitted one right after the other within one window that showed `Remaining`");
 }
 
-/**
- * Returns the pairs of consecutive samples in a serial run. Leaves out pairs whose `Remaining` stays at 0 or at the
- * limit: this is legal while a burst allowance is in use.
- */
+/** Returns the pairs of consecutive samples, except where `Remaining` stays at 0 or at the limit. */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
     const previous = run[index - 1];
@@ -59,8 +56,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Maximum number of falls of `Remaining` that are hidden by requests from before the run. Such requests may leave a
-  // rolling window at any time.
+  // Requests from before the run may leave a rolling window at any time, each hiding a fall of `Remaining`.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -72,10 +68,7 @@ const windowsSeconds = [60, 3600] as const;
 /** Tolerance for the limiter's clock, in both directions. */
 const toleranceSeconds = 0.5;
 
-/**
- * Returns the earlier requests that may leave a rolling window of a minute or an hour between two responses. The
- * limiter gives such a request back.
- */
+/** Returns the earlier requests that may leave a rolling window of a minute or an hour between two responses. */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
     (each) =>
@@ -88,14 +81,10 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
       ),
   );
 
-/**
- * Describes a window in which `Remaining` stayed at the whole limit although the target later refused a request. At
- * least three admitted requests must report the whole limit. `null` if there is no such window.
- */
+/** Describes a window that reported the whole limit at least three times before a refusal; `null` if none. */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Skips refusals that came while the run had used up a limit of the key (`keyState`). If tokens or slots are used up,
-  // the headers may describe another window.
+  // Skips refusals while a limit of the key is used up: their headers may describe another window.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // Skips a refusal that overlaps another request, because that request may hold the last concurrency slot.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
@@ -133,10 +122,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", needsMoreTime);
 }
 
-/**
- * Describes the first window that seems to end too early: `Remaining` rose to nearly the limit, over 2 seconds before
- * the reported reset. `null` if there is none.
- */
+/** Describes the first window in which `Remaining` rose to nearly the limit over 2 s before the reported reset. */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
@@ -151,10 +137,7 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
   return null;
 }
 
-/**
- * Observes for each error status whether errors count against the allowance (LIM-26). Compares the `Remaining` of two
- * admitted requests that have only errors of this status between them.
- */
+/** Observes for each error status whether the allowance shrinks by errors (LIM-26), as `Remaining` shows. */
 export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {
@@ -193,18 +176,12 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   return errors;
 }
 
-/**
- * Maximum legal fall of `Remaining` from a GET request to the next request: 1 for the next request, and 1 for the GET
- * if its response reports `Remaining` before the GET is counted.
- */
+/** Maximum legal fall of `Remaining` from a GET request, which may not be counted yet, to the next request. */
 const maxFallAfterRead = 2;
 /** Maximum time after a batch during which the target may still be counting its items one by one. */
 const batchCountingMs = 10_000;
 
-/**
- * Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the next request with the key.
- * Compares only requests that overlap no other request.
- */
+/** Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the key's next request. */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
   const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");
@@ -240,9 +217,6 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/**
- * Returns pairs of a GET request and the key's next request. Leaves out pairs of which one overlaps another request.
- */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {

@@ -19,7 +19,7 @@ const minGapMs = 3000;
 
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
-/** Returns the minimum time that passed for the target. A test clock may stand still, so only its advances count. */
+/** Returns the minimum time that passed for the target; a test clock may stand still, so only advances count. */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
 
@@ -40,10 +40,7 @@ function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExc
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/**
- * Judges that `uptime` rises, and that `last_request` changes with requests. Judges the time before and after an outage
- * separately, because a restart resets both fields.
- */
+/** Judges that `uptime` rises and `last_request` changes with requests, before and after each outage. */
 function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
@@ -106,9 +103,7 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/**
- * Minimum number of pairs of responses that prove a wrong unit. A single pair may miss an advance of the test clock.
- */
+/** Minimum number of pairs of responses that prove a wrong unit: one pair may miss an advance of the clock. */
 const minPairs = 2;
 /** Bounds of how far an uptime in milliseconds rises in each second. In seconds, it would rise by 1. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
@@ -120,10 +115,7 @@ interface Uptime {
 
 type UptimePair = readonly [Uptime, Uptime];
 
-/**
- * Returns the health responses whose `uptime` is in milliseconds. In every compared pair of an agent's responses,
- * `uptime` must rise that fast. A single pair may come from two replicas with different uptimes.
- */
+/** Returns the health responses of agents whose `uptime` rises in milliseconds in every compared pair. */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
     const uptime = getPath(root, "uptime");
@@ -161,10 +153,7 @@ function risesByMilliseconds(pair: UptimePair): boolean {
   return risen >= (minMillisecondRate * min) / 1000 && risen <= (maxMillisecondRate * max) / 1000;
 }
 
-/**
- * A health response, with two possible start times of its process: one if `uptime` is in seconds, one if it is in
- * milliseconds.
- */
+/** A health response, with the start time of the process for each unit of `uptime`: seconds or milliseconds. */
 interface Start {
   readonly exchange: Exchange;
   readonly uptime: number;
@@ -173,19 +162,13 @@ interface Start {
   readonly byMillisecondsMs: number;
 }
 
-/**
- * Maximum difference between two start times that count as equal. A response takes time, and an `uptime` may be
- * rounded.
- */
+/** Maximum difference of start times that count as equal, because `uptime` may be rounded. */
 const toleranceMs = 2000;
-/** Minimum `uptime` to compare. With a smaller value, seconds and milliseconds give nearly the same start time. */
+/** Minimum `uptime` to compare; below, seconds and milliseconds give nearly the same start time. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;
-/**
- * Minimum time between the first and the last response with an `uptime` in milliseconds. In this time, an `uptime` in
- * seconds rises too little to look like milliseconds.
- */
+/** Minimum time between responses in which an `uptime` in seconds cannot rise as much as one in milliseconds. */
 const minSpanMs = 60_000;
 
 function startsOf(all: AllExchanges): Start[] {
@@ -205,10 +188,7 @@ interface MixedUnits {
   readonly inMilliseconds: readonly Start[];
 }
 
-/**
- * Finds responses of one agent that mix two units of `uptime`. Some give a start time if read as seconds, others give
- * the same start time if read as milliseconds. Two replicas of an agent would have different start times.
- */
+/** Finds responses of one agent that give the same start time by different units of `uptime`. */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);
   for (const { bySecondsMs: startMs } of starts) {

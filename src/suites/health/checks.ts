@@ -59,16 +59,10 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/**
- * Statuses of a check that mean trouble, but perhaps no failure. Leaves out `slow`, which the document has as an
- * example.
- */
+/** Statuses of a check that mean trouble. `slow` is left out, because the document has it as an example. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/**
- * Finds the first entry of `checks` in a health report whose status matches `words`. Returns it as `name: status`, or
- * `null` if no status matches.
- */
+/** Returns the first check in a health report whose status matches `words`, as `name: status`. */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [

@@ -10,7 +10,7 @@ import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successes
 
 // A time in the server's own zone, but written as UTC, is hours from the request of which it tells.
 
-/** Tolerance for clocks, and for servers that note a request some time later. Time zones differ by 15 minutes or more. */
+/** Tolerance for clocks and for late notes of a request; time zones differ by 15 minutes or more. */
 const toleranceMs = 10 * minuteMs;
 
 /** A health report with its `last_request` and the target's time, both in Unix milliseconds. */
@@ -33,10 +33,7 @@ function reportOf(exchange: Exchange): Report[] {
   return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
 
-/**
- * Judges that `last_request` is the time of a request: not after the report, and, if it has changed since the report
- * before, not before that one.
- */
+/** Judges that `last_request` is not after the report and, if changed, not before the previous report. */
 function judgeLastRequest(all: AllExchanges): Finding<never> {
   const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
     ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), ({ exchange }) =>

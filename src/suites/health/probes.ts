@@ -26,10 +26,7 @@ export const unhealthyChecked = probe(
   async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
 );
 
-/**
- * Reads health again after other probes have invoked the agent. Between the two reads, `last_request` must have
- * changed.
- */
+/** Reads health again after other probes have invoked the agent, so that `last_request` must have changed. */
 export const laterChecked = probe(
   "an agent's health is read after an invoke",
   { needs: ["agents.answering"], requests: 0, stage: "exclusive", reads: true },

@@ -64,7 +64,6 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
 const integer = z.int();
 const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-/** Creates a judge of whether the target accepts a feature of requests, alone and together with other features. */
 const judgeFeatureAccepted =
   <F extends string>(feature: F) =>
   ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>

@@ -18,11 +18,11 @@ export interface TimedExchange {
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the user named the agent, and so promised that it answers. If not, the run found the agent in the list. */
+  /** Whether the user named the agent, and so promised that it answers. */
   readonly promised: boolean;
 }
 
-/** A query of more than {@link fewTokens} words. An agent that repeats it must cut it off to respect that limit. */
+/** A query of more than {@link fewTokens} words, which no agent can repeat within that limit. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -81,10 +81,7 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxValueFields, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/**
- * Returns the number of requests that `invokedAtMin` or `invokedAtMax` sends: usually 1. It is 0 if the main key has
- * few requests a minute and a webhook probe sends the same request.
- */
+/** Returns how many requests `invokedAtMin` or `invokedAtMax` sends: 0 if a webhook probe sends the same one. */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
@@ -138,10 +135,7 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/**
- * Tells an agent a word in a session. Then asks for the word twice in that session and once in another. With enough
- * requests, also asks before and after a stream.
- */
+/** Tells an agent a word in a session, and asks for the word in that session and in another. */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },
@@ -161,8 +155,6 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each question has a marker of its own, which shows the question that an agent repeats. An agent may remember only
-    // the latest question, or keep a separate session for streams.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

@@ -43,10 +43,7 @@ const streamNames = ["resume_from_index", "stream_delay_ms", "chunk_size"] as co
 
 const fieldsWith = (type: z.ZodType) => Object.fromEntries(streamNames.map((name) => [name, type]));
 
-/**
- * The body of a call that a server must accept, except that `query` may be absent. Does not match bodies with fields
- * that a server may reject.
- */
+/** The body of a call that a server must accept, except that `query` may be absent. */
 const legalBodies = {
   invoke: legalBodyWith(fieldsWith(leftOut)),
   stream: legalBodyWith(fieldsWith(z.int().nonnegative().exactOptional())),
@@ -80,11 +77,7 @@ function isRejected({ exchange }: LegalCall): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-/**
- * Returns the calls whose only mistake is the absent `query`. The agent must have accepted a call with a `query` and no
- * fields that this call lacks. Leaves out calls with a field that was rejected elsewhere, because another clause judges
- * that field.
- */
+/** Returns the calls whose only mistake is the absent `query`: the agent accepted the other fields elsewhere. */
 function callsWithoutQuery(all: AllExchanges, endpoint: Endpoint): ClauseCase<Exchange>[] {
   const calls = legalCalls(all, endpoint);
   const asked = calls.filter(({ hasQuery }) => hasQuery);
@@ -119,8 +112,7 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
-      // Judges only successes and 400 or 422. A limit, a quota or a crash may cause any other status, and ERR-8 to
-      // ERR-10 judge error bodies.
+      // ERR-8 to ERR-10 judge other error responses, which a limit, a quota or a crash may cause.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

@@ -65,10 +65,7 @@ function namesIn(read: Exchange): string[] {
 const exchangeWith = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | null =>
   requests.find((request) => request.endpoint === endpoint)?.exchange ?? null;
 
-/**
- * Returns the endpoints that accept an expired key. If they also accept the temporary key after its expiry, that is the
- * same defect.
- */
+/** Returns the endpoints that accept an expired key; the temporary key may show the same defect there. */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges
@@ -159,8 +156,7 @@ export const keys = suite("Keys", [
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
         const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
-        // The key's address list may contain this machine's public address. If so, a server rightly accepts the key on
-        // every endpoint.
+        // The address list may contain this machine's public address: a server then rightly accepts the key everywhere.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;
       },
       whenEmpty: ({ tried: { mayBeListed = false } }) =>

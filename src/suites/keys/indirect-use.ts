@@ -19,8 +19,7 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// This file tests whether a restricted key can get around its restriction: by a response that was cached for another
-// key, by the deliveries of another agent, or by a signature.
+// This file tests ways around a key's restriction: cached responses, deliveries of other agents, and signatures.
 
 const since = "1.2";
 
@@ -55,8 +54,7 @@ export const keysTriedAfterGoodCalls = probe(
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
     const requests: CachedRequest[] = [];
-    // If the key has few requests a minute, sends only an expired key, and only to health. No limit counts health
-    // requests, so this costs nothing.
+    // No limit counts health requests, so they cost a key with few requests nothing.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);
@@ -73,10 +71,7 @@ export const keysTriedAfterGoodCalls = probe(
   },
 );
 
-/**
- * Creates a judge of whether a cache serves requests with an invalid key. Judges endpoints that reject such a key in
- * other requests.
- */
+/** Creates a judge of whether a cache serves requests with an invalid key that the endpoint otherwise rejects. */
 const judgeNotServedFromCache =
   (kind: CachedRequest["kind"]) =>
   ({
@@ -104,10 +99,7 @@ const judgeNotServedFromCache =
     return judged.length === 0 ? inapplicable("no endpoint rejected this kind of key in other requests") : holds();
   };
 
-/**
- * Two reads of one webhook's deliveries: with a key that may read them (`control`), and with a key of another agent
- * (`read`).
- */
+/** Two reads of a webhook's deliveries: by a key that may (`control`), and by a key of another agent (`read`). */
 interface ForeignDeliveries {
   readonly control: Exchange;
   readonly read: Exchange;
@@ -133,7 +125,7 @@ export const foreignDeliveriesRead = probe(
   },
 );
 
-/** Returns the id of a webhook that the main key created for an agent other than `agents`; `null` if there is none. */
+/** Returns the id of a webhook of the main key for an agent other than `agents`; `null` if there is none. */
 function foreignWebhook({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
   const created = recorder.exchanges().find((each) => {
     const agent = getPath(sentJson(each.request), "agent_id");

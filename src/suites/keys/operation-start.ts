@@ -67,7 +67,7 @@ function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt
   };
   const temporary = keyOf("a temporary key after its life", "keys.temporary");
   const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
-  // A path without `{agent_id}` names no other agent, so the target may rightly start an agent that the key may use.
+  // A path without `{agent_id}` names no other agent, so the target may start one that the key may use.
   const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
   const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
   return [
@@ -90,10 +90,7 @@ interface StartEvidence {
   readonly batch: BatchSubmitted;
 }
 
-/**
- * Kinds of keys that must get 401, with the required error code; `null` allows any code. Other kinds must get no
- * success.
- */
+/** Kinds of keys that must get 401, with the required code (`null`: any); others must just get no success. */
 const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "no key": null,
   "a wrong key": "INVALID_API_KEY",
@@ -170,8 +167,7 @@ export const startChecksOfKeys: readonly Check[] = [
     ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
     options,
   ),
-  // The document does not say whether starting an operation is a write. So a read-only key that may invoke may also
-  // start an operation.
+  // The document does not say that starting an operation is a write, so read-only keys may be allowed to.
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },

@@ -12,8 +12,7 @@ import { encodedFirst } from "../shared/encoded-id.ts";
 import { describeStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// A guard may compare the path as sent, while the router normalises it first. So the path of an invoke that the target
-// refuses is sent again in other spellings, which a target may serve or not.
+// This file tests whether other spellings of a path get past a guard that compares the path as sent.
 
 const since = "1.2";
 
@@ -81,7 +80,6 @@ const hasResult = (exchange: Exchange): boolean =>
   isSuccess(exchange) &&
   [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);
 
-/** Judges that no other spelling of the path makes the target accept a key that it refuses with the plain spelling. */
 function judgeSpellings(
   kind: RejectedKeyKind,
   plain: Exchange | null | undefined,

@@ -42,10 +42,7 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/**
- * Uses the temporary key while it is valid. If the key is never accepted, a later rejection does not prove that it
- * expired. Runs before all probes that let time pass.
- */
+/** Uses the temporary key while valid, so that a later rejection proves its expiry. Runs before time passes. */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -60,19 +57,14 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/**
- * Extra wait after the key's expiry time. The key may have been issued a little late, and the server's clock may be
- * slow.
- */
+/** Extra wait after the key's expiry, because the key may be issued late, and the server's clock be slow. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
 /** Whether the life of a temporary key is certainly over. */
 export const isLifeOver = (key: TargetKey, time: RunClock): boolean => elapsedMs(time) >= endOfLifeMs(key);
 
-/**
- * Returns the seconds from the start of the run until the temporary key has certainly expired. 0 without such a key.
- */
+/** Returns the seconds from the start of the run until the temporary key has certainly expired; 0 without one. */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -99,15 +91,10 @@ async function requestAfterExpiry(
   return { requests, expiredKeys };
 }
 
-/**
- * Returns the minimum time that has passed for the target, in milliseconds. If the run can advance the target's clock,
- * only the advances count, because the clock may stand still between them.
- */
+/** Returns the minimum ms that passed for the target, whose clock may stand still between advances. */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
-/**
- * Uses the key halfway to its expiry. A server that extends a key's life with each use then accepts the key too long.
- */
+/** Uses the key halfway to its expiry, to find servers that extend a key's life with each use. */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
@@ -134,9 +121,7 @@ export const temporaryKeyExpired = probe(
 /** Endpoints that this probe leaves to a later one, because nothing exists yet that a request could name. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/**
- * Waits until the temporary key has expired, and then uses it. Runs late, when other probes have already let time pass.
- */
+/** Waits until the temporary key has expired, and uses the key; runs late, when time has passed anyway. */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -149,10 +134,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/**
- * Creates a webhook with the main key, as a control. If the main key fails as well, the rejection of a restricted key
- * proves nothing.
- */
+/** Creates a webhook with the main key, so that the rejection of a restricted key proves something. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -184,8 +166,7 @@ export const readOnlyKeyTried = probe(
     const sender = createRequestSender(reader, fixtures, context);
     const requests = await sendToEndpoints(sender, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
-    // The document does not say whether invoking an agent is a write. A server that refuses invokes must also refuse
-    // streams and batches.
+    // A server may treat invokes as writes, but must then also refuse streams and batches.
     const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
     const likewise = isRefused ? await sendToEndpoints(sender, "a read-only key", ["stream", "batch"]) : [];
     return { read, requests: [...requests, ...likewise], invoked };
@@ -195,10 +176,7 @@ export const readOnlyKeyTried = probe(
 export interface AgentsTried {
   /** An invoke of the agent that the restricted key may use. */
   readonly own: Exchange;
-  /**
-   * Requests for another agent, which the restricted key may not use. `control` is an invoke of that agent with the
-   * main key. `null` if no other agent is known.
-   */
+  /** Requests for an agent that the restricted key may not use, and an invoke with the main key (`control`). */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
 
@@ -217,7 +195,7 @@ export const oneAgentKeyTried = probe(
     const fixtures = await prepareFixtures(context, "of-one-agent-key");
     const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
     const sender = createRequestSender(restricted, { ...fixtures, agent, webhook }, context);
-    // Without the placeholder, the path for batches is the same for all agents, so the key's restriction cannot apply.
+    // A path for batches without the placeholder names no agent, so the key's restriction cannot apply.
     const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
     const endpoints = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
     const requests = await sendToEndpoints(sender, "a key of another agent", endpoints);
@@ -225,7 +203,7 @@ export const oneAgentKeyTried = probe(
   },
 );
 
-/** Returns an agent that the key may not use, preferably one that answers. `undefined` if the harness knows none. */
+/** Returns an agent that the key may not use, preferably one that answers. */
 export function otherAgent(
   { target: { agents }, discovery }: ProbeContext,
   allowed: readonly string[],
@@ -242,10 +220,7 @@ export interface OtherAddressRequests extends KeyRequests {
   /** A request whose `X-Forwarded-For` names an allowed address. `null` if the key was accepted without it. */
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
-  /**
-   * Whether the key's address list may contain this machine's public address, which is unknown. Absent in older
-   * evidence.
-   */
+  /** Whether the key's address list may contain this machine's public address; absent in older evidence. */
   readonly mayBeListed?: boolean;
 }
 

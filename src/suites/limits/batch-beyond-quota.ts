@@ -39,8 +39,8 @@ const starts = {
 } as const;
 
 /**
- * Submits a batch, or starts an operation, after a refused invoke, and waits for the operation to end. Returns `null` if
- * no path for that is known. Returns `undefined` if no invoke was refused, or too few requests are left in the window.
+ * After a refused invoke, submits a batch or starts an operation, and waits for the end. Returns `null` without a known
+ * path, and `undefined` if no invoke was refused or too few requests are left.
  */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,
@@ -55,8 +55,7 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Only with a test clock does the batch use the agent that has webhooks. Otherwise, the batch's events would mix with
-  // retries of earlier deliveries.
+  // Without a test clock, events of this agent's webhooks would mix with retries of earlier deliveries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });
@@ -67,10 +66,7 @@ export async function submitBatchBeyond(
   return { before, submitted, after, completed, control: await own.invoke(given["agents.answering"], helloBody) };
 }
 
-/**
- * Returns a client that does not wait for rate-limit windows. After a refusal because of tokens, a wait may last until
- * the next month.
- */
+/** Returns a client that does not wait for rate-limit windows: waits for tokens may last until the next month. */
 function withoutPacing(client: Client): Client {
   return {
     ...client,
@@ -89,9 +85,8 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Judges that no batch, or other operation, uses tokens once the month's tokens are used up (LIM-19). A server may accept the batch and fail
- * its items. So an accepted batch is a breach only if `tokens.used` grows or `agent.completed` reports tokens.
- * `tokens.used` alone is not enough, because a server may stop counting at the quota.
+ * Judges that no batch or other operation uses tokens beyond the month's quota (LIM-19). `tokens.used` alone proves no
+ * success, because a server may stop counting at the quota.
  */
 export function judgeBatchBeyond(
   batched: BatchBeyondQuota | null | undefined,

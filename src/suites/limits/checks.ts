@@ -48,10 +48,7 @@ import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
-/**
- * Judges a key's history against its tier's limit. `null` if a legal limiter explains the history; otherwise, `side`
- * says whether the target admits too many or too few requests.
- */
+/** Finds how a key's history breaches its tier's limit; `null` if a legal limiter explains the history. */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
@@ -75,7 +72,6 @@ const describeBreach = ({ expected, actual, witness }: LimitBreach): Breach => {
 const unprovenByFailures = (where: string): Finding<never> =>
   unproven(`requests ${where} the limit got neither a success nor a 429`);
 
-/** Whether invokes seem unlimited: more than the minute's limit were admitted, and `Remaining` never changed. */
 function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const remainingValues = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
@@ -109,10 +105,7 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
-/**
- * Judges HDR-10 if `Limit` reports the minute's limit plus the burst: the target must then admit more than the minute's
- * limit.
- */
+/** Judges HDR-10: a `Limit` of limit plus burst means that the target must admit more than the minute's limit. */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);
@@ -137,7 +130,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeExcess(found.judged, use, "minute");
     if (use.first.end === "failing") return unprovenByFailures("beyond");
     const { burst, perMinute } = use.limits;
-    // The document does not state this tier's burst. The burst may be large enough to explain the extra requests.
+    // The unknown burst of this tier may explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,
@@ -273,8 +266,7 @@ export const limits = suite("Limits", [
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("a slot that was released late, or earlier use of the key, may explain the refusal");
-    // The 429 may report the hour, in which requests are left, instead of the minute. `HDR-17/hour` judges a 429 for
-    // the hour.
+    // The 429 may report the hour, in which requests are left; `HDR-17/hour` judges that case.
     if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits)) return holds();
     if (remaining === null || remaining < 0) return unproven("the 429 has no whole number in `X-RateLimit-Remaining`");
     return remaining === 0

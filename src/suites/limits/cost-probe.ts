@@ -11,14 +11,10 @@ import { coverageProbe } from "../shared/coverage-probe.ts";
 import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
-/** How often to send each request in a row. The first response is only the starting point of the measurement. */
 const repeatCount = 3;
 /** Endpoints with a status that this probe skips, because other probes repeat these requests anyway. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
-/**
- * Maximum number of measured kinds of request; a kind is an endpoint with a status. Fewer on a real clock, because each
- * request may have to wait for a window.
- */
+/** Maximum number of measured kinds (endpoint with status); fewer where each request may wait for a window. */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum body length, in characters, of a request that this probe sends again. */
 const maxBodyLength = 1000;
@@ -28,10 +24,7 @@ const maxKindsOf = (target: Target): number => {
   return target.clock === null ? maxKinds.real : maxKinds.clock;
 };
 
-/**
- * Repeats one request for each endpoint and status, and reads usage after each. Repeats no request that runs an agent
- * or creates something. `ledger.ts` computes the cost of a request from `Remaining`.
- */
+/** Repeats requests without effect, one for each endpoint and status, to learn their cost from `Remaining`. */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
   {
@@ -66,10 +59,7 @@ function repeatRequest({ request }: Exchange, { client, target }: ProbeContext):
   });
 }
 
-/**
- * Returns the requests that can be repeated without effect, one for each endpoint and status: the last GET, or the last
- * POST that got 400 or 404.
- */
+/** Returns one request without effect for each endpoint and status: a GET, or a POST that got 400 or 404. */
 function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
   for (const exchange of recorder.exchanges()) {
@@ -87,7 +77,6 @@ function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext
   return [...all.filter(isRead), ...all.filter((each) => !isRead(each))];
 }
 
-/** Whether a request has a short body or none, and no headers except `Authorization`, `Accept` and `Content-Type`. */
 const isPlainRequest = ({ request: { headers, body } }: Exchange): boolean =>
   (body.kind === "none" || (body.kind === "text" && body.text.length <= maxBodyLength)) &&
   headers.every(([name, value]) => /^(authorization|accept)$/i.test(name) || isJsonType(name, value));
@@ -97,19 +86,13 @@ const isJsonType = (name: string, value: string): boolean =>
 
 /** Maximum number of keys, other than the main key, that the probe measures with. */
 const maxKeys = 5;
-/**
- * Minimum limit per minute of a key that the probe measures with. With a smaller limit, the probe would use up too much
- * of the minute.
- */
+/** Minimum limit per minute of a measured key; with less, the probe would use up too much of the minute. */
 const minPerMinute = 20;
 /** Number of GET requests before and after the health requests. They show what a GET costs. */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
-/**
- * Returns the keys whose health requests are measured, restricted keys first. Leaves out keys that are unsuitable: the
- * main key, keys that sign or have a token quota, keys bound to addresses, and expired keys.
- */
+/** Returns the keys whose health requests are measured, restricted keys first. */
 function keysToMeasure(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
   const main = mainKey(target);
@@ -124,10 +107,7 @@ function keysToMeasure(target: Target): TargetKey[] {
     .slice(0, maxKeys);
 }
 
-/**
- * Sends health requests between GET requests that cost one, with each key that `keysToMeasure` chooses. Afterwards,
- * `ledger.ts` computes from `Remaining` what a health request costs.
- */
+/** Sends health requests between GET requests that cost one, to learn their cost from `Remaining`. */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
@@ -145,10 +125,7 @@ export const healthCostMeasured = probe(
   },
 );
 
-/**
- * Measures the cost of health requests with one key. Returns `false`, and sends nothing, if the key expires soon or
- * must wait for a window.
- */
+/** Measures the cost of health requests with one key; sends nothing if the key expires soon or must wait. */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);

@@ -17,10 +17,7 @@ const smallestPerMinute = 10;
 
 /** Responses that show how much different kinds of requests lower `Remaining` of one key. */
 export interface AllowanceWatched {
-  /**
-   * The first of two consecutive invokes; `before` is the second. Their values of `Remaining` differ by the cost of one
-   * invoke.
-   */
+  /** The first of two consecutive invokes, whose `Remaining` differs by the cost of the second (`before`). */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Streams that were sent in a row. Empty if the harness knows no agent that streams. */
@@ -28,10 +25,7 @@ export interface AllowanceWatched {
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /**
-   * Requests with an invalid key, which the server must reject. It differs from the valid key only in the last
-   * character.
-   */
+  /** Requests with an invalid key, which differs from the valid key only in the last character. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
   /** Requests with the valid key in an unusual spelling: the scheme in lower case, or two spaces before the key. */
@@ -74,8 +68,7 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await repeatTimes(3, () => client.health(agent));
-    // Also sends health requests to a degraded and an unhealthy agent, which must not count either. Other clauses judge
-    // the responses.
+    // Health requests to a degraded or unhealthy agent must not count either.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
@@ -109,10 +102,7 @@ export const allowanceWatched = probe(
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/**
- * Whether to send another stream. One stream is enough if `Remaining` fell. If `Remaining` did not change, the window
- * may have given back a request at that moment, which hides the stream's cost.
- */
+/** Whether to send another stream: a window that gave back a request may have hidden the cost of the first. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -142,8 +132,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // Lets earlier requests of both keys expire. On a faulty target that counts both keys together, requests of the
-    // main key would block the second key.
+    // On a faulty target that counts both keys together, the main key's requests would block the second key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -157,10 +146,7 @@ export const twoKeys = probe(
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
-/**
- * Returns `unproven` if a request without a response was sent between two exchanges, because it may have lowered
- * `Remaining`. Otherwise returns `null`.
- */
+/** Returns `unproven` if a request without a response between two exchanges may have lowered `Remaining`. */
 const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
     ? unproven("a request without a response may have been counted")
@@ -171,19 +157,14 @@ function unprovenUnlessAdmitted(...exchanges: readonly Exchange[]): Finding<neve
   return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
 
-/**
- * Returns `unproven` if `Remaining` does not fall by one from invoke to invoke, which breaks HDR-12. `Remaining` then
- * cannot show whether other requests count. Otherwise returns `null`.
- */
+/** Returns `unproven` if `Remaining` does not fall by one from invoke to invoke, which HDR-12 judges. */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
   const isReliable = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/**
- * Judges that the requests between two invokes did not count: `Remaining` falls by at most 1, for the second invoke.
- */
+/** Judges that requests between two invokes did not count: `Remaining` falls only for the second invoke. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = unprovenUnlessAdmitted(from, to);
   if (missing !== null) return missing;
@@ -276,10 +257,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/**
- * Whether a response reports at least two requests more in `Remaining` than an earlier response. It then describes
- * another window.
- */
+/** Whether a response has at least two more in `Remaining` than an earlier one, and so shows another window. */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

@@ -12,7 +12,7 @@ import { isSameWindow } from "../shared/compare-samples.ts";
 /** States of a key in which the target must refuse requests to every endpoint except health. */
 const exhaustedStates: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
-/** Endpoints that run agents. Once the month's tokens are used up, a target may refuse these and admit all others. */
+/** Endpoints that run agents, which a target may refuse once the month's tokens are used up. */
 const endpointsRunningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
 /** A request that was sent while a limit of its key was used up. */
@@ -22,7 +22,7 @@ interface LateRequest {
   readonly sample: Sample;
 }
 
-/** A request that the target admitted although the limit was used up, between two refused ones of the same window. */
+/** A request that was admitted although the limit was used up, between two refusals in the same window. */
 interface AdmittedRequest {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
@@ -30,27 +30,15 @@ interface AdmittedRequest {
   readonly after: LateRequest;
 }
 
-/**
- * Minimum number of refusals that show a used-up limit, from endpoints that run no agent. Others may refuse because of
- * the month's tokens.
- */
+/** Minimum number of refusals, from endpoints that run no agent, that show a used-up limit. */
 const minRefused = 3;
-/** Minimum number of requests to one endpoint that were admitted after a limit was used up. Fewer may be chance. */
 const minAdmitted = 3;
-/**
- * Minimum number of rate-limit windows with requests admitted after the limit was used up. Fewer do not prove a breach.
- */
+/** Minimum number of windows with requests admitted after the limit was used up that prove a breach. */
 const minWindows = 2;
-/**
- * Probability below which chance does not explain the admissions, so that they are a breach. Chance means that the
- * limiter gave back a request for each admission.
- */
+/** Probability that the limiter gave back a request for each admission, below which there is a breach. */
 const maxChance = 1e-4;
 
-/**
- * Groups the requests that were sent after a limit was used up, by key and limit, in the order of sending. Leaves out
- * groups with too few refusals.
- */
+/** Groups requests sent after a limit was used up by key and limit; leaves out groups with too few refusals. */
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
   const late = all.exchanges.flatMap((exchange): LateRequest[] => {
     const endpoint = endpointOf(exchange, all);
@@ -83,10 +71,7 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   // After an advance of the test clock between the refusals, the limiter may have given back requests.
   one.sentClockMs === other.sentClockMs;
 
-/**
- * Returns the probability that the limiter gave back a request between the two refusals. Assumes the fastest rate that
- * the document allows: the whole limit in a minute.
- */
+/** Returns the probability that a request was given back between two refusals, at the fastest documented rate. */
 function chanceOfReturn({ before, after }: AdmittedRequest): number {
   const returnMs = minuteMs / (before.sample.limit ?? Number.POSITIVE_INFINITY);
   return Math.min(1, (after.sample.headMs - before.sample.sentMs) / returnMs);
@@ -103,8 +88,7 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // If some endpoint was both admitted and refused, the limiter gave back requests, or its limit is wrong. Then nothing
-  // shows that another endpoint is exempt.
+  // If an endpoint was both admitted and refused, nothing shows that another endpoint is exempt.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);
@@ -133,16 +117,12 @@ export const everyEndpointCheck: Check = check("HDR-19", allExchanges, judgeEver
   since: "1.1",
 });
 
-/** Returns what a request has in common with others of its endpoint: its agent, and its parameters with their values. */
 const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
   const { traits, values } = traitsOf(exchange);
   return new Set([...traits, ...values]);
 };
 
-/**
- * Returns the traits (such as a parameter) that all admitted requests have and no refused request has. Empty if the
- * admitted requests are to several endpoints, or if their endpoint refused too few requests.
- */
+/** Returns the traits, such as a parameter, that all admitted requests have and no refused request has. */
 function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   const admitted = late.filter(({ sample }) => isAdmitted(sample));
   const [first] = admitted;
@@ -153,10 +133,7 @@ function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   return [...common].filter((trait) => !refused.some((each) => traitsOfRequest(each).has(trait)));
 }
 
-/**
- * Judges that the target does not exempt some requests of an endpoint from the limit, such as those with a certain
- * parameter.
- */
+/** Judges that the target does not exempt requests with some trait, such as a parameter, from the limit. */
 function judgeEveryTrait(all: AllExchanges): Finding<never> {
   const late = lateRequests(all);
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");

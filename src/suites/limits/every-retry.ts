@@ -7,9 +7,7 @@ import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { allSamples } from "../headers/probes.ts";
 import { elapsedSeconds, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/**
- * A refusal and the next request of its key. When each of the two was sent, no other request of the key was in flight.
- */
+/** A refusal and the next request of its key, both sent while no other request of the key was in flight. */
 interface RetriedRefusal {
   readonly refusal: Sample;
   readonly next: Sample;
@@ -24,10 +22,7 @@ const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
   sample.remaining === 0 &&
   (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
 
-/**
- * Returns the rate-limit refusals whose `retry_after` had passed when the key's next request was sent. Leaves out those
- * with a request in between that the target may have counted for the key.
- */
+/** Returns rate-limit refusals after which the key's next request was sent once `retry_after` had passed. */
 function retriedRefusals(
   { samples, limits, unjudged = [] }: KeySamples,
   { keylessMs, hasClock }: AllSamples,
@@ -46,10 +41,7 @@ function retriedRefusals(
   });
 }
 
-/**
- * Judges `retry_after` of every refusal of the run (LIM-13). The key must have sent no request until that time had
- * passed.
- */
+/** Judges `retry_after` of every refusal after which the key sent nothing until that time had passed (LIM-13). */
 export function judgeEveryRetry(all: AllSamples): Finding<never> {
   let count = 0;
   for (const key of all.keys) {

@@ -15,7 +15,7 @@ export const helloBody = { query: "hello" } as const;
 /** Options of a request that is sent without waiting for the key's limits. */
 export const unpaced = { unpaced: true } as const;
 
-/** The key of a probe that uses up a limit, with the client that sends with this key and the agent to invoke. */
+/** The key of a probe that uses up a limit, with a client for the key and the agent to invoke. */
 export interface KeySender {
   readonly client: Client;
   readonly agent: string;
@@ -31,13 +31,10 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/**
- * Result of sending requests until the limiter refuses one. `failing`: five responses in a row were neither a success
- * nor a 429.
- */
+/** Result of sending requests until a refusal. `failing`: five responses in a row were no success and no 429. */
 export interface BurstResult {
   readonly admitted: number;
-  /** Number of responses that were neither a success nor a 429. The target may have counted these requests, too. */
+  /** Number of responses that were neither a success nor a 429; the target may have counted the requests. */
   readonly failed: number;
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
@@ -47,21 +44,13 @@ export interface BurstResult {
 export interface ExhaustOptions {
   /** Maximum number of requests. */
   readonly max: number;
-  /**
-   * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal before this number.
-   */
+  /** Number of requests that the limiter should admit; {@link exhaustAllowance} retries earlier refusals. */
   readonly expected: number;
   /** Number of requests that the run sent earlier in the same window. They may use up part of `expected`. */
   readonly alreadySent?: number;
-  /**
-   * After this many admitted requests, {@link exhaustAllowance} accepts a refusal with `Remaining: 0` without a retry.
-   * Default: `expected`.
-   */
+  /** Number of admitted requests after which a refusal with `Remaining: 0` needs no retry; default: `expected`. */
   readonly trustedFrom?: number;
-  /**
-   * Whether the request with this index, counted from 0, may be a GET request. By default, GET requests end
-   * `minInvoked` requests before `expected` is reached. All later requests are invokes.
-   */
+  /** Whether request `index` (from 0) may be a GET; default: until `minInvoked` requests before `expected`. */
   readonly isReadAt?: (index: number) => boolean;
   /** Called for each response with status 429. */
   readonly onRefused?: (refusal: Sample) => void;
@@ -69,13 +58,10 @@ export interface ExhaustOptions {
 
 const shortListPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
-/**
- * Number of invokes at the end of the expected requests, which otherwise are GET requests. They prove that the limit
- * holds for invokes, too.
- */
+/** Number of invokes at the end of the expected requests, to prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
-/** Sends requests until the limiter refuses one or `max` were sent: GET requests if they count, else invokes. */
+/** Sends GET requests if they count, else invokes, until the limiter refuses one or `max` were sent. */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
@@ -113,10 +99,7 @@ export async function sendUntilRefused(
   return { admitted, failed, invoked, end };
 }
 
-/**
- * Real time in milliseconds to wait before each retry of a refused request. After all pauses, a server has released the
- * slots of earlier requests, so that slots cause no further refusal.
- */
+/** Real pauses before each retry of a refused request, long enough together for slots to be released. */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** Maximum number of refusals that are retried in one burst. */
 const maxRetriedRefusals = 12;
@@ -128,8 +111,7 @@ export interface ExhaustResult extends BurstResult {
 }
 
 /**
- * Like {@link exhaustAllowance}, but pauses once in real time, so that the server releases all slots. Occupied slots
- * cannot cause a refusal right after the pause.
+ * Like {@link exhaustAllowance}, but with a real pause that lets the server release all slots.
  *
  * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
  */
@@ -158,17 +140,14 @@ export async function exhaustWithPause(
   };
 }
 
-/**
- * Like {@link sendUntilRefused}, but retries a refusal that comes too early. If the retry is admitted, goes on sending.
- */
+/** Like {@link sendUntilRefused}, but retries a refusal that comes too early, and goes on if admitted. */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;
   let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // After a refusal, sends only invokes: GET requests may have a limit of their own, which may have caused the
-    // refusal.
+    // A limit of GET requests alone may have caused the refusal.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -189,9 +168,7 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   }
 }
 
-/**
- * Minimum `Reset-After` of a refusal that shows a used-up window. A smaller value may be the time until a slot is free.
- */
+/** Minimum `Reset-After` of a refusal that shows a used-up window; less may be the time until a slot is free. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -206,8 +183,7 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
 /**
- * Sends requests to endpoints other than invoke while a key's limit is used up. Checks that judge every response of the
- * run then judge these refusals, too.
+ * Sends requests to endpoints other than invoke while a key's limit is used up, for checks of every response.
  *
  * @param isThorough whether to request all endpoints, or only stream and list
  * @returns the exchange of the stream request, which the target must refuse like an invoke
@@ -238,8 +214,7 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 }
 
 /**
- * Waits for the next window, unless the key's current window has enough requests left and lasts at least 5 more
- * seconds. Then all `requests` are sent in one window, so that their headers can be compared.
+ * Waits for the next window if the current one lacks the time or allowance for all `requests`.
  *
  * @throws {WaitRefused} if the run may not wait that long
  */

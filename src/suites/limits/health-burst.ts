@@ -13,7 +13,7 @@ import { hasStatus } from "../shared/response.ts";
 
 /** Health requests that were sent one after the other. */
 interface HealthBurst {
-  /** Number of requests to send, one more than the smallest tier admits in a minute. `null` if no tier is known. */
+  /** Number of requests to send, one more than the smallest tier admits in a minute; `null` without a known tier. */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
   /** A health request after the burst. `null` if no request of the burst was refused. */
@@ -29,10 +29,7 @@ const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number =>
 const smallestTier = (target: Target): TierUnderTest | null =>
   tiersUnderTest(target).toSorted((one, other) => allowanceOf(one) - allowanceOf(other))[0] ?? null;
 
-/**
- * Sends more health requests than a tier admits in a minute. Uses a key of the smallest tier: a target that limits
- * health by mistake most likely applies the key's own limit.
- */
+/** Sends more health requests than the smallest tier admits in a minute, with a key of that tier. */
 const healthRepeated = probe(
   "health is read more often than a tier allows",
   {

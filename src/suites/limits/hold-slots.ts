@@ -11,10 +11,9 @@ import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
 import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-// This file has the functions for probes that hold all concurrency slots of a key. They retry while the server may not
-// have released a slot yet.
+// This file has functions that hold all concurrency slots of a key, and retry if a slot is released late.
 
-/** Real time in milliseconds to wait before each try. A server may release a slot some time after its response. */
+/** Real time in ms before each try, because a server may release a slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
@@ -22,10 +21,7 @@ export const maxSlowMs = 60_000;
 const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
-/**
- * Returns the options `requests` and `waitSeconds` of a probe that sends more requests than a key has slots. The probe
- * waits for a new minute if these requests exceed the minute's limit.
- */
+/** Returns the options `requests` and `waitSeconds` of a probe that sends more requests than a key has slots. */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
   return {
@@ -35,10 +31,7 @@ export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/**
- * Sends up to `tries` requests in a row. Stops after a 429, or once `isEnough` is true. Sends nothing if `before`
- * already is a 429.
- */
+/** Sends up to `tries` requests in a row, until one is refused with 429 or `isEnough` is true. */
 export async function repeatUntilRefused(
   before: Exchange,
   tries: number,
@@ -55,9 +48,7 @@ export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots of a key. Retries after a pause if the target refused one of the requests. Retries with longer real
- * pauses if the target admitted an extra request and responses are slow. Agents may then have ended before their
- * responses arrived.
+ * Holds all slots of a key. Retries after a refusal, and with longer pauses if slow responses may have freed a slot.
  *
  * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
  * @param heldOf returns the requests of a result that must hold slots
@@ -85,10 +76,7 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/**
- * Runs in which some tier had too few slots, even after all pauses. The slots of the run's other tiers are then tried
- * only once.
- */
+/** Runs in which some tier had too few slots; the run's other tiers get only one try. */
 const runsLackingSlots = new WeakSet<Recorder>();
 /** Runs in which slots were held again with longer pauses. Other tiers then have the longer pauses at once. */
 const slowRuns = new WeakSet<Recorder>();
@@ -103,7 +91,7 @@ const outrunTripMs = 40;
 /** Maximum real pause after each advance of the test clock. */
 const maxTripMs = 1500;
 
-/** Estimates the time of a round trip: twice the time of the slowest response to a request that runs no agent. */
+/** Estimates a round trip as twice the time of the slowest response to a request that runs no agent. */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -111,7 +99,7 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** Size of one advance of the test clock, in ms. Times by the target's clock are known only to this precision. */
+/** One advance of the test clock, in ms; times by the target's clock are known only to this precision. */
 export const stepMs = 500;
 
 /** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */
@@ -129,10 +117,7 @@ export async function invokeWithRetries(
   return last ?? client.invoke(agent, body, unpaced);
 }
 
-/**
- * Invokes an agent. If the response is a 429, invokes again a minute later. By then the minute's limit admits requests
- * again, but a slot that was never released is still taken.
- */
+/** Invokes an agent, and after a 429 again a minute later, when only a slot that was never released is taken. */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;

@@ -9,10 +9,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import type { HourExhausted } from "./hour-probe.ts";
 import { maxAdmittedWithin } from "./key-history.ts";
 
-/**
- * Judges that the target refuses a stream while the hour's limit is used up. An admitted stream is a breach only if
- * invokes before and after it are refused in the same window.
- */
+/** Judges that a stream is refused while the hour's limit is used up, like the invokes before and after. */
 export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not exhausted alone");
@@ -36,15 +33,11 @@ export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Find
   );
 }
 
-/**
- * Counts the requests that the target admitted in the hour whose reset time a refusal reports. With a sliding window,
- * the count may be smaller than the hour's limit.
- */
+/** Counts the requests that the target admitted in the hour whose reset time a refusal reports. */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Whether a response came within `windowMs` before the refusal. Measures time only by advances of the test clock,
-  // because that clock may stand still between them.
+  // Only advances of the test clock count, because that clock may stand still between them.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;

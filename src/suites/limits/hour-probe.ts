@@ -29,18 +29,12 @@ import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs 
 /** Evidence of a probe that tries to exhaust the limit per hour of a key. */
 export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
-  /** Number of requests that the target admitted before the hour's limit refused one, or before the probe stopped. */
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /**
-   * Response to a health request that was sent while the hour's limit was used up. `null` if the limit was not used up.
-   */
+  /** Response to a health request while the hour's limit was used up; `null` if the limit was not. */
   readonly health: Exchange | null;
-  /**
-   * A stream that was requested while the hour's limit was used up. If the target admitted the stream, `afterStream` is
-   * an invoke after it.
-   */
+  /** A stream that was requested while the hour's limit was used up; `afterStream` is an invoke after it. */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
@@ -48,10 +42,7 @@ export interface HourExhausted extends RunKeyHistory {
   readonly twin: SiblingKeyResult;
 }
 
-/**
- * Pause after which no earlier request counts in the minute, even if the limiter adds a share of the previous minute.
- * After it, only the hour's limit can refuse a request.
- */
+/** Pause until only the hour's limit can refuse, even if a limiter counts part of the previous minute. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -90,12 +81,10 @@ async function exhaustHourOfTier(
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // If the target refuses this invoke, the hour's limit is still used up. Then the target should have refused the
-    // stream, too.
+    // A refusal of this invoke proves that the target should have refused the stream, too.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
-  // Gets a new refusal, because requests since the first one may have moved the reset time that `retry_after` reports.
   const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
   const retried = target.clock === null ? null : await retryWhenDue(sender, last);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
@@ -108,8 +97,7 @@ async function exhaustHourOfTier(
       ? { before: 0, admittedBefore: admitted }
       : { before: 1, admittedBefore: null, invokesBeyondBoth: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // The refused invoke reports a second `Reset`, which shows the window's length. If the target then admits the
-    // retry, the month's tokens are not used up.
+    // A second `Reset` shows the window's length, and an admitted retry that the month's tokens are not used up.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -120,10 +108,7 @@ async function exhaustHourOfTier(
 /** Minimum time to the next full hour of the target's clock. A fixed window may end at that hour. */
 const marginMs = 2 * minuteMs;
 
-/**
- * Waits until after the next full hour of the target's clock, if that would come within `neededMs`. A fixed window may
- * end there, and the count would restart.
- */
+/** Waits past a full hour of the target's clock, where a fixed window may end, if one comes within `neededMs`. */
 async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
   neededMs: number,
@@ -141,15 +126,11 @@ interface HourOptions {
   readonly pauseMs: number;
   /** Number of requests that the target had already admitted in this hour. */
   readonly before: number;
-  /**
-   * Number of requests that the target admitted in an earlier hour before it refused one too soon. At that number, the
-   * probe pauses in real time, so that the server releases all slots. `null` if no hour ended too soon.
-   */
+  /** Number of requests after which an earlier hour ended too soon, to pause there; `null` if none did. */
   readonly admittedBefore: number | null;
   /**
-   * Whether to send one more invoke when the hour and its last minute are used up together. Its refusal and the next
-   * request test `retry_after` (LIM-13). Not set for the first hour, where checks of earlier requirement sets need
-   * every admitted request.
+   * Whether to invoke once more when hour and minute are used up together, to test `retry_after` (LIM-13). Not in the
+   * first hour, whose admitted requests other checks need.
    */
   readonly invokesBeyondBoth?: boolean;
   readonly smallerTiers: SmallerTiers;
@@ -157,10 +138,7 @@ interface HourOptions {
 
 type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
 
-/**
- * Uses up the hour's limit minute by minute. Stays within the minute's limit, so that the final refusal comes from the
- * hour's limit. If a smaller tier has already admitted too many requests, stops a few requests beyond the limit.
- */
+/** Uses up the hour's limit minute by minute, so that the final refusal comes from the hour's limit. */
 async function exhaustHour(
   sender: KeySender,
   { pauseMs, before, admittedBefore, invokesBeyondBoth = false, smallerTiers }: HourOptions,
@@ -207,11 +185,7 @@ interface MinuteOfHour {
 /** Number of invokes just below the hour's limit. They prove that the limit holds for invokes, too. */
 const invokesBelowLimit = 3;
 
-/**
- * Creates a function that sends the requests of one minute. Most are GET requests, because these run no agent. GET
- * requests may have a limit of their own: if the target refuses a GET but admits an invoke after it, all later requests
- * are invokes.
- */
+/** Returns a function that sends one minute's requests: GETs, or invokes once GETs have a limit of their own. */
 function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
   const { perHour } = sender.limits;
   let { countedRead } = sender;

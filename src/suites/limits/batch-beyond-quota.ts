@@ -55,7 +55,7 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Without a test clock, events of this agent's webhooks would mix with retries of earlier deliveries.
+  // Without a test clock, events of the agent with webhooks would mix with retries of earlier deliveries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });
@@ -85,8 +85,8 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Judges that no batch or other operation uses tokens beyond the month's quota (LIM-19). `tokens.used` alone proves no
- * success, because a server may stop counting at the quota.
+ * Judges that no batch or other operation uses tokens beyond the month's quota (LIM-19). Accepting one is legal, unless
+ * `tokens.used` grows or `agent.completed` reports tokens.
  */
 export function judgeBatchBeyond(
   batched: BatchBeyondQuota | null | undefined,

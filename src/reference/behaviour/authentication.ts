@@ -91,7 +91,6 @@ export const standardAuthentication = {
     ((scope === "full" || !needsFullScope(endpoint)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
-  /** Whether a request has no signature, or a valid and recent one. */
   acceptsSignature: (
     { signature, timestamp }: SignedRequest,
     signed: () => Uint8Array,

@@ -75,7 +75,6 @@ export const standardDeliveries = {
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
   /** Whether a webhook gets an event to which it is subscribed, given its earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /** Returns the id of an event. Events and attempts are numbered from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to the first attempt to deliver it. */
   firstDelayMs: (): number => 0,

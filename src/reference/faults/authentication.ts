@@ -296,7 +296,6 @@ function compactJson(body: string): string {
   return value === undefined ? body : JSON.stringify(value);
 }
 
-/** Writes JSON with a blank after each colon and comma, as other languages do. */
 function reformatJson(body: string): string {
   const value = tryParseJson(body);
   return value === undefined ? body : JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " ");

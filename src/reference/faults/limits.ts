@@ -67,7 +67,6 @@ export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   });
 }
 
-/** Adds limiters that all keys of a tier share, and that headers show only after a refusal. */
 const shareByTier =
   (create: (sizes: ReturnType<typeof windowsOf>) => readonly Limiter[]): Override =>
   (base) => {

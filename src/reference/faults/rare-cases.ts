@@ -125,7 +125,6 @@ const changeUnknownAgentCode = (on: Endpoint): Override =>
 const isOnSecondPage = (path: string, cause: ErrorCause, endpoint: Endpoint): boolean =>
   cause === "wrong-key" && endpoint === "list" && /[?&]page=2/.test(path);
 
-/** Faults that show only for several properties at once, such as one endpoint and one kind of key. */
 const combinationFaults = faults("Errors / Error codes", {
   "key-in-cookie-let-in": fault("AUTH-2", "Usage takes the key from a cookie.").by(
     readKeyFromHeaders("usage", (name, value) => (name === "cookie" ? /api_key=([^;]+)/.exec(value)?.[1] : undefined)),

@@ -129,7 +129,6 @@ const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-/** Removes `status` from an error body of form A, after which the body has neither form A nor form B. */
 const withoutForm = (value: unknown) => removeField(value, "error.status");
 
 const errorFaults = faults("Errors", {

@@ -104,7 +104,6 @@ function admit(
   return null;
 }
 
-/** Makes a request fail or wait, if a caller of the test control has planned that. */
 function troubleAsPlanned(
   { state, endpoint, account }: RequestContext,
   request: FastifyRequest,

@@ -15,7 +15,6 @@ export const submitBatch = (context: RequestContext, agentId: string, body: unkn
 export const startOperation = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
   acceptEntries(context, agentId, [body], context.state.behaviour.validateOperation(body));
 
-/** Starts an operation that runs the entries of a batch, unless the agent or the body is invalid. */
 function acceptEntries(
   context: RequestContext,
   agentId: string,

@@ -121,7 +121,6 @@ export interface ExecutionEvents {
   readonly requestId: string;
   /** Sends the event about how the execution ended. */
   ended(execution: Execution): void;
-  /** Sends the event for a client that disconnected before the end, if the behaviour defines one. */
   disconnected(): void;
 }
 

@@ -129,7 +129,6 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
   return ok(behaviour.webhookBody(outbox.add({ ...request, headers: {}, owner: key.name })));
 }
 
-/** Returns an error if a webhook's agent is unknown or the key may not call the agent; otherwise `null`. */
 function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,

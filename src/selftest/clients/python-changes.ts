@@ -14,7 +14,6 @@ const post = (path: string, content: string, headers = jsonHeaders): string =>
   `post(f"{BASE_URL}${path}", content=${content}, headers=${headers})`;
 const invoke = "/agents/{AGENT}/invoke";
 
-/** Makes a client that sends one more signed request; `change` is Python code for its headers. */
 const wrongSignature = (name: string, breaks: ClauseId, change: string): ClientChange =>
   extraRequest(name, breaks, get("/usage", `{**headers("GET", "/v1/usage", b"", "application/json"), ${change}}`));
 

@@ -155,7 +155,6 @@ export async function runLoadFaults(
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
-/** Maximum number of loads that a trial may send, because a race does not show in every load. */
 const maxLoads = 6;
 
 /** Repeats a trial that was invalid or missed its fault, because a fault may show only sometimes. */

@@ -75,7 +75,6 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/** Returns the path (body, `data` or `data.result`) of the object with the most fields of `names`. */
 function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   const candidates: readonly JsonPath[] = [[], ["data"], ["data", "result"]];
   const counted = candidates

@@ -147,7 +147,6 @@ export interface MutantGroup {
   readonly place: string;
   readonly subject: string;
   readonly count: number;
-  /** The first mutant: its clean run, the id of its message, and the checks whose result changed. */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
   /** Why the result is accepted (see survivors.ts); `null` if it is a defect. */
   readonly reason: SurvivalReason | null;
@@ -158,7 +157,6 @@ export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
   readonly fates: Readonly<Record<MutantStatus, number>>;
-  /** Groups of illegal mutants that were not killed, and of legal mutants that changed an outcome. */
   readonly groups: readonly MutantGroup[];
   /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;

@@ -98,7 +98,6 @@ const headerProperty = (
   on: ExtraProperty["on"] = null,
 ): ExtraProperty => property("a header's value", description, matches, { on });
 
-/** Creates a property of unusual bodies, such as long ones, which only invokes and streams have. */
 const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty =>
   property("the length of the body", description, matches, {
     on: ["invoke", "stream"],

@@ -43,7 +43,6 @@ const endpointsWithTokens: readonly string[] = ["invoke", "stream", "batch"];
 const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
   state !== "tokens spent" || endpoint === undefined || endpointsWithTokens.includes(endpoint);
 
-/** Whether a run may send this body: while a limit is used up, a run creates nothing. */
 const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
   !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
 

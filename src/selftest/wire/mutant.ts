@@ -49,7 +49,6 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 
 /** The fraction of mutants that are legal. */
 const legalShare = 0.25;
-/** The fraction of conditions that test more than dimension values, such as the body's length. */
 const extraPropertyShare = 1 / 3;
 
 /** Among conditions that test more than dimension values, the fraction that select requests by their number. */
@@ -64,7 +63,6 @@ const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues
   "no success": { key: "other address" },
 };
 
-/** Adds the request values that cause the mutated response, such as a wrong key for a 401. */
 function completeValues(
   values: DimensionValues,
   { prescribed, requires }: Mutation,

@@ -104,7 +104,7 @@ const minuteSeconds = 61;
 
 /**
  * Returns the state of the request's key, such as `minute used up`. A limit counts as used up once a request is
- * refused; for health, which is never refused, once none is left.
+ * refused; for health, which is never refused, once no request is left.
  */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);

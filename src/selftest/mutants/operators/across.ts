@@ -182,7 +182,6 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
   });
 }
 
-/** Returns mutants that change the event id in one retry only. */
 function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
   return deliveries
     .filter(({ hook, attempt }) => hook === failingHook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)

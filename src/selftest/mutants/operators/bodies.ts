@@ -7,7 +7,6 @@ import type { MutableMessage } from "../messages.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** The clauses that apply to every JSON body, such as those on the forms of errors and envelopes. */
 const bodyClauses = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
 
 const illegalBodies: Readonly<Record<string, (text: string) => string>> = {

@@ -45,7 +45,6 @@ type HeaderOperator = readonly [
 
 const formClauses = new Map(rateValues.map((name) => [rateHeaderOf(name).header, headerFormClauseOf(name)]));
 
-/** Changes of a header's format, which the document specifies for every response. */
 const formatChanges: readonly HeaderOperator[] = [
   ["a rate header left out", all, presenceClauses, () => []],
   ["a rate header empty", all, ["form", ...presenceClauses], () => [""]],

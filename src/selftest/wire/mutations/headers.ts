@@ -45,7 +45,6 @@ type HeaderRow = readonly [
 const otherValue = "another header value";
 const wrongUnit = "wrong unit";
 
-/** Changes of a header's format, which the document specifies for every response. */
 const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): HeaderRow[] => {
   const { header } = rateHeaderOf(name);
   const form = [headerFormClauseOf(name)];

@@ -24,7 +24,6 @@ const changeEvents =
 const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
   !earlier.some(({ name }) => name === event.name);
 
-/** The agents whose streams fail before they have an event of this name. */
 const agentsWithout = {
   chunk: ["failing", "unhealthy", "overloaded", "timingOut"],
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],

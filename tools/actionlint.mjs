@@ -1,5 +1,4 @@
-// Lints GitHub workflows: `node tools/actionlint.mjs FILE…`. Uses actionlint, which is built from the module that
-// tools/actionlint/go.mod pins.
+// Lints GitHub workflows by a pinned version of actionlint: `node tools/actionlint.mjs FILE…`.
 import { binaryFrom, buildFrom } from "./go-tool.mjs";
 import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";

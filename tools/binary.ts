@@ -7,9 +7,7 @@ import { codeAsset } from "../src/base/spawn-module.ts";
 import { packageAssets } from "../src/base/package-root.ts";
 import { bundleOf, modulesOf, thirdPartyLicences } from "./bundle.ts";
 
-// `npm run build:binary`: writes one executable file that contains Node and every command, as
-// binary/conformance-PLATFORM-ARCHITECTURE. The file is a copy of the Node that runs this script. postject adds the
-// code to it as a blob, as Node's documentation describes.
+// `npm run build:binary`: writes binary/conformance-PLATFORM-ARCHITECTURE, a copy of Node with every command.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "binary");
@@ -17,9 +15,7 @@ const isWindows = process.platform === "win32";
 const systems: Readonly<Record<string, string>> = { win32: "windows", darwin: "macos" };
 const name = `conformance-${systems[process.platform] ?? process.platform}-${process.arch}${isWindows ? ".exe" : ""}`;
 
-/**
- * Files that the command and k6 read at run time: the sources of k6 scripts, the pinned version of k6, package.json.
- */
+/** Files that the command and k6 read at run time, such as the sources of k6 scripts. */
 const shippedFiles = /^(package\.json|k6\/|scenarios\/.*\.ts$|src\/)/;
 
 function packageFiles(): string[] {
@@ -58,7 +54,7 @@ function writeBlob(work: string, code: string): string {
   return output;
 }
 
-/** The marker in Node's executable by which Node finds the blob. Node documents it; every version has the same. */
+/** The marker in Node's executable by which Node finds the blob, equal in every version. */
 const blobMarker = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 function injectBlob(executable: string, blob: string): void {

@@ -6,15 +6,11 @@ import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "
 
 import type { Catalogue } from "../src/cli/catalogue/catalogue-entry.ts";
 
-// Bundles the command and the libraries that it uses into a folder: `node tools/bundle.ts FOLDER`. Runs on the Node
-// that the project pins.
+// Bundles the command and its libraries into a folder, on the pinned Node: `node tools/bundle.ts FOLDER`.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/**
- * The command, and each module that runs in a thread or process of its own. `src/base/spawn-module.ts` looks for such
- * modules next to the command.
- */
+/** The command, and each module that runs in a thread or process of its own (see src/base/spawn-module.ts). */
 export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
@@ -25,9 +21,7 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/**
- * The bundle contains the catalogue of clauses as data, because computing it would load every suite and every fault.
- */
+/** The catalogue of clauses is bundled as data, because computing it would load every suite and fault. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
@@ -39,9 +33,7 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/**
- * Bundles JSON files as strings. As code, the letter widths of the badge library would take a hundred thousand lines.
- */
+/** Bundles JSON files as strings, because one of them would take a hundred thousand lines as code. */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -53,10 +45,7 @@ const jsonAsStrings: Plugin = {
   },
 };
 
-/**
- * Caches the widths of cells. cli-table3 computes a cell's width again for each of its lines, which is the slowest part
- * of a short command.
- */
+/** Caches the widths of cells, which cli-table3 computes again for each line of a cell. */
 const cachedWidths: Plugin = {
   name: "quick widths",
   load: {
@@ -87,10 +76,7 @@ const withoutDebugText: Plugin = {
   },
 };
 
-/**
- * Bundles source files without writing the bundles. Keys of `input` are names of bundles; values are paths of source
- * files.
- */
+/** Bundles source files without writing the bundles. `input` has a path for each name of a bundle. */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,

@@ -1,6 +1,5 @@
-// `npm test` and `npm run check`: runs every check of the project. Prints a line for each check, and the output of
-// those that fail. Some test files have many cases, of which a quick run tries only a sample: `--full` tries them all.
-// `--trials` runs only these test files.
+// `npm test` and `npm run check`: runs every check of the project. `--full` tries all cases of the long test files;
+// `--trials` runs only these files.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -20,10 +19,7 @@ const isCi = process.env.CI !== undefined;
 /** Whether a later job of CI runs all selftest trials, so that the tests need not run a sample of them. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
-/**
- * Preparations for the tests, such as downloads. They start together with the installation of packages. `run` resolves
- * to the exit code and output. `summary` picks the part of the output to show after a success.
- */
+/** Preparations for the tests, such as downloads. `summary` picks the output to show after a success. */
 const preparations = [
   { name: "Python clients", run: preparationOf(preparePythonClients, "Python clients"), summary: wholeOutput },
   { name: "Python", run: preparationOf(preparePython, "a server and a receiver in Python"), summary: wholeOutput },
@@ -79,7 +75,6 @@ const sampledTestFiles = [
   "src/selftest/third-party",
 ];
 
-/** Runs the tests. Lists failed tests first and by name, for people who see only the beginning of a long log. */
 async function runTests() {
   const result = await startVitest();
   if (result.code === 0) return result;
@@ -137,20 +132,14 @@ async function runBuild() {
   }
 }
 
-/**
- * Runs tools/first-load.mjs, which fills Node's compile cache. Ignores a failure, because the tests report a module
- * that cannot be loaded.
- */
+/** Fills Node's compile cache. Ignores a failure, which the tests report. */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });
   return { code: 0, output: "" };
 }
 
-/**
- * Returns a step that prepares something which some tests need. If that fails, the step prints why these tests are
- * skipped. In CI, it fails.
- */
+/** Returns a step that prepares some tests. If that fails, the tests are skipped, but in CI the step fails. */
 function preparationOf(prepare, what) {
   return async () => {
     const lacking = await prepare();
@@ -169,7 +158,7 @@ function testSummary(output) {
   return lines.filter((line) => /^\s*(Test Files|Tests|Start at|Duration) {2}/.test(line)).join("\n");
 }
 
-/** Prints text. Removes colours if standard output is no terminal, because the linter always colours its output. */
+/** Prints text, without the linter's colours if standard output is no terminal. */
 function printText(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }

@@ -1,5 +1,4 @@
-// Finds the Chromium with which tests open pages: CHROMIUM_BINARY, or else the one on PATH. `node tools/chromium.mjs
-// --install` installs Chromium by apt-get.
+// Finds the Chromium with which tests open pages; `node tools/chromium.mjs --install` installs one.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,10 +36,6 @@ export async function prepareChromium() {
   return { message, detail: "" };
 }
 
-/**
- * Installs Chromium by Debian's package manager, as root or by sudo. Keeps the output, which is shown if the
- * installation fails.
- */
 async function install() {
   if (findChromium() !== null) return null;
   const isRoot = process.getuid?.() === 0;

@@ -1,6 +1,4 @@
-// Tells whether a checkout has changed since the set-up, by names, sizes and times of files. The check in
-// tools/setup.mjs is more exact, but takes longer than a short command. Plain JavaScript that imports only `fs` and
-// `path`, because every start loads this file.
+// Finds whether a checkout changed since the set-up. Every start loads this file, so it must load fast.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "fs";
 import { join } from "path";
 
@@ -16,8 +14,7 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// Returns the path of the stored fingerprint. The path is inside dist, because each build replaces this folder and so
-// removes an outdated fingerprint.
+// Path of the stored fingerprint. A build replaces dist, and so removes an outdated fingerprint.
 const stampOf = (root) => join(root, "dist", ".current");
 
 /** Returns a text that changes if any file in `files` or `folders` changes; `null` if a file is missing. */
@@ -27,8 +24,7 @@ export function fingerprint(root) {
     const { size, mtimeMs } = statSync(join(root, name));
     lines.push(`${name} ${size} ${mtimeMs}`);
   };
-  // Walks the folders by itself. The option `recursive: true` of `readdirSync` would take longer than the rest of this
-  // function.
+  // The option `recursive: true` of `readdirSync` would be slower.
   const addFolder = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const name = `${folder}/${entry.name}`;
@@ -54,10 +50,7 @@ export function isCurrent(root) {
   }
 }
 
-/**
- * Stores a fingerprint that was taken before the build, so that a change during the build is noticed. If it cannot be
- * stored, the next start only takes longer.
- */
+/** Stores a fingerprint that was taken before the build, so that a change during the build is noticed. */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);

@@ -1,5 +1,4 @@
-// Loads the modules of most tests once. Node then has their compiled code in its cache before six test workers need it
-// at the same time.
+// Loads the modules of most tests once, so that Node has their code in its cache before the tests start.
 await import("../src/library/index.ts");
 await import("../src/library/vitest/index.ts");
 await import("../src/selftest/seeds.ts");

@@ -1,5 +1,4 @@
-// Builds a Go program into .cache. A go.mod of this project pins its version. Plain JavaScript, because this must run
-// on any installed Node.
+// Builds a Go program, pinned by a go.mod, into .cache. This file must run on any installed Node.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,9 +6,9 @@ import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
 /**
- * Returns the path of the built program. The folder's name contains a digest of the module's files.
+ * Returns the path of the built program, which contains a digest of the module's files.
  *
- * @param {string} module path of the folder with go.mod, relative to the root of the checkout
+ * @param {string} module folder of its go.mod, from the root
  * @param {string} name
  */
 export function binaryFrom(module, name) {
@@ -20,8 +19,7 @@ export function binaryFrom(module, name) {
 }
 
 /**
- * Builds a program if it is missing. Builds it under another name first, so that an interrupted build is not taken for
- * a complete one.
+ * Builds a program if it is missing, under another name first, in case the build is interrupted.
  *
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
@@ -41,7 +39,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** Returns the environment in which Go uses the installed toolchain, downloads no other, and needs no C compiler. */
+/** Returns the environment in which Go uses only the installed toolchain and no C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

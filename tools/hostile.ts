@@ -1,5 +1,4 @@
-// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target, or those whose
-// name contains the text. Prints a line for each, and a summary.
+// Runs the command against hostile targets: `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`.
 import { availableParallelism } from "node:os";
 
 import { hostileModes } from "../src/cli/testing/hostile/modes.ts";

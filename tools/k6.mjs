@@ -1,4 +1,4 @@
-// Builds k6 from the module that k6/go.mod pins, if Go is installed. Puts it where the harness looks for it.
+// Builds k6 from the module that k6/go.mod pins, if Go is installed.
 import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { binaryFrom, buildFrom } from "./go-tool.mjs";
@@ -11,7 +11,7 @@ export function builtBinary() {
 }
 
 /**
- * Makes sure that there is a k6. Prefers K6_BINARY, then a `k6` v2 on PATH, then the one that this script builds.
+ * Makes sure that there is a k6: K6_BINARY, a `k6` v2 on PATH, or one that this script builds.
  *
  * @returns {Promise<SetupError | null>} the problem; `null` if k6 is ready
  */

@@ -1,6 +1,5 @@
-// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`: runs the suites against correct servers by other
-// authors, while a noisy network and a busy machine disturb the run. Each run has a process of its own, because the
-// noise blocks the event loop. Prints a line for each run, and its false alarms.
+// Counts false alarms on correct servers, with a noisy network and a busy machine:
+// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -28,8 +27,7 @@ const servers: Readonly<
     isHere: goVendor.isHere,
     start: async () => {
       const { target, close } = await startVendor(goVendor, []);
-      // Leaves out the tiers pro and team. The noise delays each request, so using up their hourly limits would take
-      // minutes.
+      // Leaves out pro and team: with the delays of the noise, using up their hourly limits takes minutes.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
       );

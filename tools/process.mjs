@@ -1,5 +1,4 @@
-// Starts child processes for the set-up and the checks. Plain JavaScript, because it also runs on the user's Node,
-// before the set-up installs the Node that the project pins.
+// Starts child processes for the set-up and the checks. This file must run on any installed Node.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
@@ -19,10 +18,7 @@ export function codeOfSignal(signal) {
 }
 
 /**
- * Runs a command to its end, without a shell. Collects stdout and stderr in one string.
- *
- * Forwards signals to the child, so that nothing is left running. After a signal, this process exits as soon as the
- * child has ended. If the command cannot be started, the code is 127.
+ * Runs a command without a shell, forwards signals, and collects all output. Code 127: it did not start.
  *
  * @param {string} command
  * @param {string[]} args
@@ -59,10 +55,7 @@ export function capture(command, args, { isPatient = false, ...options }) {
   });
 }
 
-/**
- * Gives a process low priority. Must be called right after its start, because threads that started earlier keep their
- * priority.
- */
+/** Gives a process low priority. Call it right after the start: earlier threads keep their priority. */
 function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);

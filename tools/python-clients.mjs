@@ -1,5 +1,4 @@
-// Installs the Python clients that the tests run into a virtual environment under .cache. Does nothing if they are
-// installed already.
+// Installs the Python clients that the tests run into a virtual environment under .cache.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,10 +12,9 @@ const python = join(environment, ...(process.platform === "win32" ? ["Scripts", 
 const stamp = join(environment, ".installed-from");
 
 /**
- * Makes sure that the clients are installed. Resolves to `null` on success. Otherwise resolves to a sentence for the
- * user, and the output of the command that failed.
+ * Makes sure that the clients are installed.
  *
- * @returns {Promise<{ message: string, detail: string } | null>}
+ * @returns {Promise<{ message: string, detail: string } | null>} the problem, and the output of the failed command
  */
 export async function preparePythonClients() {
   const wanted = createHash("sha256").update(readFileSync(pinsFile)).digest("hex");
@@ -28,8 +26,7 @@ export async function preparePythonClients() {
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
     return setupProblem("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
-  // Options that save time. pip need not look for dependencies, because the pins list every package. Python compiles
-  // modules only when they are used.
+  // Save time: the pins list every package, and Python compiles modules only when they are used.
   const options = [
     "--quiet",
     "--disable-pip-version-check",

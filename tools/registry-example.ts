@@ -1,5 +1,4 @@
-// Writes the statements of examples/registry: `node tools/registry-example.ts [FOLDER FOR THE REPORTS]`. It judges three reference servers as
-// three vendors: one is right, one has a fault, and one offers core and streaming only. Their private keys are thrown away.
+// Writes the statements of examples/registry: `node tools/registry-example.ts [FOLDER FOR THE REPORTS]`.
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +17,7 @@ import { newestRequirements } from "../src/spec/requirements.ts";
 import { suites } from "../src/suites/all.ts";
 import type { Target } from "../src/target/target.ts";
 
-/** A vendor of the example registry: the faults of its server (`patches`), and the profiles that it claims to offer. */
+/** A vendor of the example registry, with the faults of its server (`patches`) and its claimed profiles. */
 interface ExampleVendor {
   readonly folder: string;
   readonly name: string;
@@ -27,10 +26,6 @@ interface ExampleVendor {
   readonly offers: Target["offers"];
 }
 
-/**
- * Patches for a server that offers only `core` and `streaming`. Its other paths do not exist, and it has no rate
- * limits.
- */
 const coreAndStreaming: readonly Patch[] = faults("Endpoints", {
   "core-and-streaming": fault("USE-1", "Webhooks, alerts, operations and limits are missing.").by(() => ({
     servedPath: (path) => (/^\/v1\/(webhooks|alerts|operations|keys)\b|\/batch\b/.test(path) ? "/v1/nothing" : path),
@@ -58,10 +53,7 @@ const vendors: readonly ExampleVendor[] = [
   },
 ];
 
-/**
- * Days for which the example's statements are valid. After the default of 90 days, the example would show them as
- * expired.
- */
+/** Days for which the statements are valid. The default of 90 days would make the example expire. */
 const validDays = 3650;
 
 const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;

@@ -1,5 +1,4 @@
-// Runs action.yml as GitHub would, as far as possible without GitHub: its inputs, the scripts and environment of its
-// steps, its outputs. `node tools/run-action.mjs CHECKOUT` runs the action on a checkout, and prints its outputs.
+// Runs action.yml on a checkout as GitHub would: `node tools/run-action.mjs CHECKOUT`.
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

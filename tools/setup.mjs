@@ -1,4 +1,4 @@
-// Makes a checkout ready to run: installs dependencies and builds dist. Does nothing if both are up to date.
+// Installs dependencies and builds dist, unless both are up to date.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,10 +11,7 @@ const inRoot = (...parts) => join(root, ...parts);
 const installedNode = inRoot("node_modules", ".bin", "node");
 const REQUIRED_NODE = 24;
 
-/**
- * A problem of the set-up. The message is one line that says what to do. `detail` is the output of the command that
- * failed.
- */
+/** A problem of the set-up: one line that says what to do, and the output of the failed command (`detail`). */
 export class SetupError extends Error {
   constructor(message, detail = "") {
     super(message);
@@ -31,10 +28,7 @@ export function toolEnvironment() {
   return { ...process.env, PATH: inRoot("node_modules", ".bin") + delimiter + (process.env.PATH ?? "") };
 }
 
-/**
- * Installs the packages of package-lock.json. Does nothing if node_modules already has them, with a Node that is new
- * enough.
- */
+/** Installs the packages of package-lock.json, unless node_modules already has them. */
 export async function install() {
   if (isInstalled() && (await nodeIsReady())) return;
   process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
@@ -49,10 +43,7 @@ export async function install() {
   );
 }
 
-/**
- * Builds dist from src. Builds into a new folder and moves it into place at the end, so that no old or incomplete file
- * remains.
- */
+/** Builds dist from src, in a new folder that replaces dist at the end, so that no old file remains. */
 export async function build() {
   const digest = digestOfSources();
   const stamp = inRoot("dist", ".built-from");
@@ -109,10 +100,7 @@ async function nodeIsReady() {
   return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
 }
 
-/**
- * Returns the environment without our node_modules/.bin on PATH: npm must not run on the Node that it is about to
- * replace.
- */
+/** Returns the environment without our Node on PATH, which npm is about to replace. */
 function hostEnvironment() {
   const own = inRoot("node_modules", ".bin");
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);

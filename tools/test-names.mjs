@@ -1,5 +1,4 @@
-// Checks the results of vitest's JSON reporter. Each test needs a different name, so that the report of a failure
-// identifies the test.
+// Checks vitest's JSON results. Names must differ, so that the report of a failure identifies the test.
 import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
@@ -39,10 +38,10 @@ export function skippedTests(path) {
 }
 
 /**
- * Lists the tests that failed, and the test files that could not be run.
+ * Lists the failed tests, and the test files that could not be run.
  *
  * @param {string} path of the results
- * @returns {string[]} a line for each: its name, its place, and the first line of the reason
+ * @returns {string[]} for each, its name, its place, and the first line of the reason
  */
 export function failedTests(path) {
   if (!existsSync(path)) return [];

@@ -1,8 +1,5 @@
-// `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`: runs the command in trials with injected errors.
-// They hit the target, the network, files, clocks, the terminal or other processes; some are signals. Prints each trial
-// with its problems, and then a table. TRIALS is a number of trials, or a time such as `60s` after which none begins.
-// KIND is a part of the name of an error; `node tools/trouble.ts list` prints all names. `--write` puts the table into
-// docs/trust.md.
+// Injects errors into runs of the command: `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`.
+// TRIALS is a number, or a time such as `60s`; `list` prints the kinds. `--write` updates docs/trust.md.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { tableOf, troubles } from "../src/cli/testing/trouble/all-troubles.ts";

@@ -1,5 +1,4 @@
-// Starts one Chromium for all tests that open a page. Does nothing if no such test is selected, or Chromium is not
-// installed.
+// Starts one Chromium for all selected tests that open a page.
 import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";

@@ -1,6 +1,4 @@
-// Finds private words in names, and comments that begin with a subordinate clause, such as `What …` or `Where …`.
-// CONTRIBUTING.md explains these rules. `node tools/words.mjs` prints one line for each finding. Plain JavaScript,
-// because it runs on the Node of the user.
+// Finds private words in names, and comments that begin with a subordinate clause (see CONTRIBUTING.md).
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,10 +44,7 @@ const privateWords = new Map([
   ["wording", "messages"],
 ]);
 
-/**
- * Names that are allowed although they contain a private word: fields of files and of the library, names of other
- * packages, and common terms.
- */
+/** Names that may contain a private word, such as fields of files or names of other packages. */
 const keptNames = new Set(
   "seen told said lost lostShare asked look looked made came strangers afterStrangers saidSeconds atLeastSeconds reqsMade atLeast lookup lookUp LookUp lookUps mapLookUp".split(
     " ",

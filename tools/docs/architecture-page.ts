@@ -36,17 +36,14 @@ function importedFiles(file: string): string[] {
   return [...paths].map(([, fixed, lazy]) => join(dirname(file), fixed ?? lazy ?? ""));
 }
 
-/** Returns the folder that stands for a file in the drawing, such as `report` for `src/report/model/text.ts`. */
+/** Returns the folder that stands for a file in the drawing, such as `report` for `src/report/anchors.ts`. */
 function folderOf(file: string): string {
   const [top = "", folder = "", inner] = file.split("/");
   if (top !== "src") return top;
   return folder === "reference" && inner === "embedded" ? `${folder}/${inner}` : folder;
 }
 
-/**
- * Removes an import if the importing folder also reaches the imported one through a third folder. This leaves fewer
- * arrows in the drawing.
- */
+/** Removes imports of folders that are also reached through a third one, for fewer arrows in the drawing. */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((folder) => folder === to || reaches(folder, to));

@@ -3,10 +3,7 @@ import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/requirements.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
-/**
- * The requirement sets that no longer change, with the SHA-256 of their files. A set is frozen when it is released, so
- * that a conformant deployment remains conformant. `npm run docs` never writes the file of a frozen set.
- */
+/** The requirement sets that no longer change, with the SHA-256 of their files. */
 export const frozenRequirements: Readonly<Partial<Record<RequirementSet, string>>> = {
   "1.0": "2565b7e39807b65970e1705206b6f04b464d42836a93842eb49f8ac90117e616",
 };
@@ -24,10 +21,7 @@ interface CheckRow {
   readonly since: RequirementSet;
 }
 
-/**
- * Returns the file of a requirement set. It has a line for each clause, with level and checks, and the demands of load
- * scenarios.
- */
+/** Returns the file of a requirement set, with a line for each clause and each demand of a load scenario. */
 export function requirementsFile(requirements: RequirementSet): string {
   const counts = ({ since }: Pick<CheckRow, "since">): boolean => countsIn(since, requirements);
   const checks: readonly CheckRow[] = allSuites.flatMap((suite) => suite.checks).filter(counts);

@@ -3,9 +3,7 @@ import { clausesOf, isItemNumber, outline, placesCiting } from "../../src/spec/o
 import { derivations } from "../../src/spec/outline/derived.ts";
 import type { Item, Section } from "../../src/spec/outline/item.ts";
 
-/**
- * Returns the page `docs/traceability.md`: from each item of the document to its clauses, and from each clause back.
- */
+/** Returns `docs/traceability.md`: from each item of the document to its clauses, and back. */
 export function traceabilityPage(): string {
   const parts = [intro(), ...outline.map(itemTable), derivedTable(), clauseTable()];
   return `${parts.join("\n\n")}\n`;

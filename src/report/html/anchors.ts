@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { truncate } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 
-/** The URL fragment of a finding. It is the same in every report, so that a link also works in a later report. */
+/** Returns the URL fragment of a finding, which is the same in every report. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   instance === undefined
     ? `finding-${encodeFragment(check)}`
     : `finding-${encodeFragment(check)}:${encodeFragment(instance)}`;
 
-/** Returns a URL fragment for each finding. If several have the same check and instance, numbers tell them apart. */
+/** Returns a URL fragment for each finding, with a number if several have the same check and instance. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
   const used = new Map<string, number>();
   return new Map(
@@ -27,16 +27,13 @@ export const runAnchor = (evidence: string): string => `run-${encodeFragment(evi
 
 export const clauseAnchor = (clause: string): string => `clause-${encodeFragment(clause)}`;
 
-/** Encodes a text for a URL fragment: spaces as `+`, other special characters as codes. Different texts stay different. */
+/** Encodes a text for a URL fragment. Different texts stay different. */
 const encodeFragment = (text: string): string =>
   text.length > maxEncodedCharacters
     ? `${encodeFragment(truncate(text, 60))}~${shortHash(text)}`
     : encodeCharacters(text);
 
-/**
- * Maximum length of a text that is encoded in full. A longer text, which no report of the harness has, is cut and its
- * hash appended.
- */
+/** Maximum length of a text that a URL fragment contains in full. A longer text is cut and gets a hash. */
 const maxEncodedCharacters = 160;
 
 const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

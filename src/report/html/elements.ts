@@ -55,7 +55,7 @@ export const numberTiles = (numbers: readonly (readonly [name: string, value: st
 export const scrollableTable = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
-/** Renders the head row of a table. A string becomes a header cell; an {@link Html} value must be one already. */
+/** Renders the head row of a table. An {@link Html} value must already be a header cell. */
 export const tableHead = (cells: readonly (string | Html)[]): Html =>
   html`<thead>
     <tr>

@@ -1,15 +1,15 @@
 declare const isMarkup: unique symbol;
 
-/** HTML in which all text is escaped. Only {@link html} creates such values, so a page cannot contain unescaped text. */
+/** HTML in which all text is escaped. Only {@link html} creates such values. */
 export interface Html {
   readonly [isMarkup]: true;
   readonly source: string;
 }
 
-/** A value to insert into an {@link html} template: text, which is escaped; HTML, which is not; a list of these; or nothing. */
+/** A value for an {@link html} template. Text is escaped, HTML is not; `null` and `false` insert nothing. */
 export type HtmlContent = string | number | Html | null | false | readonly HtmlContent[];
 
-/** Creates HTML from a template without its indentation. Inserted text is escaped: safe between tags and in double-quoted attributes. */
+/** Creates HTML from a template. Inserted text is safe between tags and in double-quoted attributes. */
 export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent[]): Html {
   return htmlFromSource(
     removeIndentation(parts).reduce((before, part, at) => before + contentSource(holes[at - 1] ?? null) + part),
@@ -18,7 +18,6 @@ export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent
 
 const trimmedTemplates = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Removes the indentation from the fixed parts of a template, because it would be a large part of a long page. */
 function removeIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = trimmedTemplates.get(parts);
   if (known !== undefined) return known;

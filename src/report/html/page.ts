@@ -6,14 +6,14 @@ import { escapeHtml, type Html } from "./markup.ts";
 export interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets that follow the base style. Elements have no style attributes: the Content-Security-Policy forbids them. */
+  /** Style sheets after the base style. The Content-Security-Policy forbids style attributes. */
   readonly styles?: readonly string[];
   readonly script?: string;
   /** Path of an Atom feed that belongs to the page. */
   readonly feed?: string;
 }
 
-/** Renders an HTML page. Its Content-Security-Policy has hashes of style and script, so nothing may be added inside their tags. */
+/** Renders an HTML page. Its Content-Security-Policy has hashes of the exact content of style and script. */
 export function renderPage({ title, body, styles = [], script = "", feed }: PageContent): string {
   const style = [baseStyle, ...styles].join("\n");
   return [
@@ -51,7 +51,7 @@ const contentSecurityPolicy = (style: string, script: string): string =>
 
 const cspHash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Styles that all pages share, in light, dark and print. `elements.ts` creates the elements with these classes. */
+/** Styles that all pages share, in light, dark and print. */
 const baseStyle = `
 :root {
   color-scheme: light dark;

@@ -21,7 +21,7 @@ interface PageSection {
   readonly body: Html;
 }
 
-/** Renders a report as one HTML page, which loads nothing over the network and is readable without its script. */
+/** Renders a report as one HTML page that loads nothing over the network and is readable without its script. */
 export function renderHtml(document: ReportDocument): string {
   const context = pageContextOf(document);
   const { report } = context;

@@ -98,7 +98,7 @@ a.outcome { text-decoration: none; }
 }
 `;
 
-/** The script of a report's page: filters, search, copying, and links into collapsed details. It never writes markup into the page. */
+/** The script of a report's page: filters, search, copying and links. It never writes markup into the page. */
 export const reportScript = String.raw`(() => {
 "use strict";
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];

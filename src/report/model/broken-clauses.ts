@@ -14,7 +14,7 @@ export interface ClauseGroup {
   readonly level: string;
   /** Section of the interface document. Empty for a rule of a load scenario, which no clause states. */
   readonly section: string;
-  /** Sentence of the clause in the interface document. Empty for a rule of a load scenario, which no clause states. */
+  /** Sentence of the clause in the interface document; empty for a rule of a load scenario. */
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
   readonly findingCount: number;
@@ -49,7 +49,7 @@ export interface BrokenClause {
   readonly group: ClauseGroup;
 }
 
-/** Returns the broken clauses, most important first: sorted by outcome, then by level, then by the number of findings. */
+/** Returns the broken clauses, most important first: by outcome, then level, then number of findings. */
 export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenClause[] =>
   brokenOutcomes.flatMap((outcome) =>
     groupByClause(findings, outcome)
@@ -59,14 +59,14 @@ export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenCla
 
 const levelRank = ({ level }: ClauseGroup): number => levelOrder.indexOf(level);
 
-/** Broken clauses that probably have one cause, such as one missing header. Fixing the cause fixes all of them. */
+/** Broken clauses that probably have one cause, such as a missing header. */
 export interface FailureCause {
   readonly broken: readonly [BrokenClause, ...BrokenClause[]];
   /** Ids of clauses whose checks were skipped because a clause in `broken` is broken. */
   readonly dependent: readonly string[];
 }
 
-/** Groups the broken clauses of a report by their probable cause: failures first, and then by harm to a client. */
+/** Groups the broken clauses of a report by probable cause: failures first, then the worst for a client. */
 export function failureCauses({ findings }: Pick<Report, "findings">): FailureCause[] {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   return groupsBy(brokenClauses({ findings }), (each) => `${each.outcome} ${probableCauseKey(each)}`)
@@ -77,7 +77,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/** Returns the causes of failures to fix first. Empty if only one clause failed, because every format shows that clause first anyway. */
+/** Returns the causes of failures to fix first; none if only one clause failed, which is shown first anyway. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
@@ -99,9 +99,7 @@ function probableCauseKey({ group }: BrokenClause): string {
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
-/**
- * Returns the endpoints at which requests with an invalid key broke the clause. Empty if any other request broke it.
- */
+/** Returns the endpoints that broke a clause for invalid keys; empty if any other request broke the clause. */
 function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
   const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
   return broken.every(({ kind }) => kind in rejectedKeyKinds)
@@ -125,10 +123,7 @@ export const causeName = ({ broken }: FailureCause): Text =>
     4,
   );
 
-/**
- * Describes a cause in one sentence: what the responses of several clauses lack, or else the expected and actual result
- * of the first clause.
- */
+/** Describes a cause in one sentence, such as a header that the responses lack. */
 export function causeText({ broken }: FailureCause): Text {
   const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));
   const [{ group }] = broken;
@@ -139,10 +134,7 @@ export function causeText({ broken }: FailureCause): Text {
   return text`${outside(missing, 200)} missing${cells.length === 0 ? own("") : where}`;
 }
 
-/**
- * Explains how the failures of one cause affect a client. Names the clauses that could not be judged because of these
- * failures.
- */
+/** Explains how a cause of failures affects a client, and which clauses could not be judged. */
 export function causeImpact({ broken: [{ group }], dependent }: FailureCause): Text {
   const impact = own(clauseImpact(group));
   return dependent.length === 0 ? impact : text`${impact} Not judged because of it: ${clauseNames(dependent, 3)}.`;
@@ -151,11 +143,11 @@ export function causeImpact({ broken: [{ group }], dependent }: FailureCause): T
 /** Maximum number of causes in the list of what to fix first, in every format. */
 export const maxCausesShown = 5;
 
-/** Returns how many causes the list of what to fix first leaves out, such as `2 more causes`; `null` if none. */
+/** Formats how many causes the list of what to fix leaves out, such as `2 more causes`; `null` if none. */
 export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
   causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");
 
-/** Returns the heading of a list of causes: `To fix: 1 cause`, or `Fix first: 5 of 9 causes, the worst for a client first`. */
+/** Returns the heading of a list of causes, such as `Fix first: 5 of 9 causes, the worst for a client first`. */
 export function causesHeading({ length }: readonly FailureCause[]): string {
   const count =
     length <= maxCausesShown
@@ -164,7 +156,7 @@ export function causesHeading({ length }: readonly FailureCause[]): string {
   return length === 1 ? count : `${count}, the worst for a client first`;
 }
 
-/** For each prefix of clause ids, why a breach matters to a client. The prefix whose breach harms a client most comes first. */
+/** For each prefix of clause ids, the effect of a breach on a client, the most harmful first. */
 const impactsByPrefix: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",

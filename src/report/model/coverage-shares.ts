@@ -35,7 +35,7 @@ interface CoverageSource extends Pick<Report, "limits"> {
 export const reportShares = (report: Report): CoverageShares =>
   coverageShares({ ...report, profiles: profileResultsOf(report) });
 
-/** Computes the coverage of a run. Leaves out profiles that the target does not offer or the user did not select. */
+/** Computes the coverage of a run, without profiles that were not offered or not selected. */
 export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSource): CoverageShares {
   const judged = profiles.filter(({ verdict }) => verdict !== "not offered" && verdict !== "not selected");
   const exercised = sumOf(judged.map((each) => each.exercised));
@@ -46,10 +46,7 @@ export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSo
   };
 }
 
-/**
- * Formats coverage as `must clauses 98 % (210 of 213), pairs of properties 100 % (2,355 of 2,355), rate limits: 8
- * kept`. Empty without coverage.
- */
+/** Formats coverage, such as `must clauses 98 % (210 of 213), rate limits: 8 kept`; empty without coverage. */
 export const formatShares = ({ musts, pairs, limits }: CoverageShares): string =>
   [
     ...(musts === null ? [] : [`must clauses ${formatShare(musts.exercised, musts.total)}`]),

@@ -20,11 +20,8 @@ import {
 } from "./section.ts";
 
 /**
- * The coverage of one kind of message, such as responses of an endpoint with one status.
- *
- * - `checked`: how many messages were checked, and how many broke a clause.
- * - `within reach`: none was observed; `needs` names the setup that would cause one.
- * - `out of reach`: none was observed, and no request is known that would cause one.
+ * The coverage of one kind of message, such as responses of an endpoint with one status. A kind that was not observed
+ * is `within reach` if a setup (`needs`) would cause it.
  */
 export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "checked"; readonly checked: number; readonly broken: number }
@@ -50,7 +47,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type CellsByRow = Map<string, Map<string, CoverageCell>>;
 
-/** Returns the coverage in one run. Several checks examine the same responses, so the largest count is taken, and not the sum. */
+/** Returns the coverage in one run: the largest count of any check, as checks examine the same responses. */
 function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
   const rows: CellsByRow = new Map();
   for (const { seen } of findings) {
@@ -93,10 +90,7 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/**
- * Whether a kind of message is a response status, such as `200`. Load runs also use `429 minute` (refused by the minute
- * limit) and `all` (only counted).
- */
+/** Whether a kind of message is a response status such as `200`, or a kind of load runs such as `429 minute`. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
@@ -106,10 +100,7 @@ function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/**
- * Returns the table of requests with an invalid key, with a short column name for each kind of key. The columns are in
- * the order of {@link rejectedKeyKinds}.
- */
+/** Returns the table of requests with an invalid key, by kind of key. */
 function keyMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => columnByKeyKind.get(kind));
   return { ...matrix, columns: [...new Set(columnByKeyKind.values())].filter((name) => columns.includes(name)) };
@@ -133,7 +124,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
   return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
 }
 
-/** Builds the section on coverage: responses by endpoint and status, requests by kind of key, events, and deliveries. */
+/** Builds the section on the coverage of responses, requests by kind of key, events and deliveries. */
 export function coverageSection({ findings }: Pick<Report, "findings">): Section {
   const rows = coverageOf(findings);
   const byKey = keyMatrix(rows);
@@ -149,7 +140,7 @@ export function coverageSection({ findings }: Pick<Report, "findings">): Section
   };
 }
 
-/** Formats the coverage of pairs and triples of request properties: how many occurred in at least one request. */
+/** Formats how many pairs and triples of request properties occurred in at least one request. */
 export const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledValue[] => [
   combinationsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
@@ -170,17 +161,12 @@ function combinationsFact(
   );
 }
 
-/** Maximum number of setups to name. Each of these setups would enable more combinations of request properties. */
 const maxNamedNeeds = 4;
 
 const statusTableLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
 );
 
-/**
- * Explains the short column names of the table of invalid keys: `none (no key); near (a key that is cut off, a key that
- * is lengthened)`.
- */
 function keyTableLead({ columns }: CoverageMatrix): Text {
   const kinds = columns.map((column) => {
     const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
@@ -242,10 +228,7 @@ function requirementFacts(rows: readonly CoverageRow[]): LabelledValue[] {
 type FindingCoverage = NonNullable<ReportFinding["seen"]>;
 const maxNamedCells = 8;
 
-/**
- * Formats how many messages a check examined. Kinds with breaches come first: `41 checked, 3 broken: list 200 (3 of
- * 12), invoke 200 (29)`.
- */
+/** Formats how many messages a check examined: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
   const named = (those: FindingCoverage["cells"]): string =>
     joinFirst(

@@ -14,10 +14,7 @@ export interface MessageBounds {
 
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
-/**
- * Formats an exchange as lines, like `curl -v`. Each begins with `>` (sent), `<` (received) or `*` (note of the
- * harness).
- */
+/** Formats an exchange as lines, like `curl -v`: `>` is sent, `<` is received, `*` is a note of the harness. */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const limits = { ...defaultBounds, ...bounds };
   const sent = [
@@ -74,7 +71,7 @@ function bodyLines(body: Body, bounds: MessageBounds): MessageLine[] {
   }
 }
 
-/** Cuts a text to the limits. Keeps more of the beginning (two thirds) than of the end, because the end of a stream matters too. */
+/** Cuts a text to the limits, but keeps some of its end, which matters for a stream. */
 function shortenedTextLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): MessageLine[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): MessageLine[] => lines.map((line) => wireLine(sanitize(line)));
@@ -115,7 +112,7 @@ function responseNotes({ ending, events, endMs }: Answered, sentMs: number): str
   }
 }
 
-/** Formats a webhook delivery as lines. `< ` marks the request that the harness received, and `* ` its notes on time and response. */
+/** Formats a webhook delivery as lines: `<` marks the request that the harness received, `*` its notes. */
 export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
   const received: (MessageLine | string)[] = [

@@ -39,10 +39,7 @@ export interface BaselineResult {
 const matchesFinding = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
-/**
- * Compares findings with the known failures of a baseline. A known failure is stale if its check passes now, unless it
- * is marked as flaky.
- */
+/** Compares findings with a baseline. A known failure is stale if its check passes now and it is not flaky. */
 export function applyBaseline(
   findings: readonly ReportFinding[],
   baseline: Baseline,
@@ -87,10 +84,7 @@ export type TestStatus =
   | { readonly kind: "known"; readonly reason: string }
   | { readonly kind: "harness failed" }
   | { readonly kind: "skipped" }
-  /**
-   * The finding does not fail the run. The outcome is `pass`, `observed` or `note`, or a `warning` that the policy
-   * allows.
-   */
+  /** The finding does not fail the run. Its outcome may also be `observed`, `note`, or a permitted `warning`. */
   | { readonly kind: "passed" };
 
 export interface TestStatuses {

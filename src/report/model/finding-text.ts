@@ -33,10 +33,7 @@ export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): s
   ...new Set(findings.map(({ clause }) => clause)),
 ];
 
-/**
- * Returns the sentence of a clause in the interface document. Empty for a rule of a load scenario, which no clause
- * states.
- */
+/** Returns the sentence of a clause in the interface document; empty for a rule of a load scenario. */
 export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 /** Names clauses, such as `INV-10, ERR-1 and 3 more`. */
@@ -46,16 +43,13 @@ export const clauseNames = (clauses: readonly string[], max: number): Text =>
     max,
   );
 
-/** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
+/** Formats a broken finding in one sentence: the expected and actual result, and the place in a file, if any. */
 export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
   const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(formatActual(actual ?? reason), max)}`;
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where))}`;
 }
 
-/**
- * Formats an actual result to follow the expected one in a sentence: `got 500`, or `on 3 of 12 responses, Date
- * missing`.
- */
+/** Formats an actual result for use in a sentence: `got 500`, or `on 3 of 12 responses, Date missing`. */
 function formatActual(actual: string): string {
   const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
   if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;
@@ -72,7 +66,7 @@ export interface DistinctFinding {
   readonly instances: readonly string[];
 }
 
-/** Returns the facts that a finding has: expected, actual, place in a file, coverage, and tiers or load trials. */
+/** Returns the facts of a finding, such as expected and actual result, coverage, and tiers. */
 export function findingFacts({ finding, instances }: DistinctFinding): LabelledValue[] {
   const { expected = "", actual, reason = "", seen, load, where } = finding;
   return [

@@ -45,10 +45,7 @@ const runSchema = z
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
       .describe("From sending to the head of the response."),
-    /**
-     * Number and times of streams; `null` if no stream was opened, or if the engine does not measure the gaps between
-     * events.
-     */
+    /** Count and times of streams; `null` if there were none, or the engine does not measure them. */
     streams: z
       .object({ count, firstEventMs: spreadSchema.nullable(), longestGapMs: spreadSchema.nullable() })
       .describe("Time to the first event of each stream, and longest time between two events.")
@@ -87,7 +84,7 @@ export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 /** The load results of a report. */
 export type LoadResults = DeepReadonly<z.infer<typeof loadResultsSchema>>;
 
-/** The fields that identify a load trial: scenario, tier and engine. Runs with equal fields send the same load. */
+/** The fields that identify a load trial. Runs with equal fields send the same load. */
 export type TrialId = Pick<LoadRun, "scenario" | "tier" | "engine">;
 
 const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
@@ -107,7 +104,7 @@ export const loadSuitePrefix = "Load: ";
 /** The field `suite` of a load finding, such as `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${loadSuitePrefix}${scenario}`;
 
-/** Names the first load trial with invalid measurements, and the number of others; `null` if there is none. Ignores interrupted trials. */
+/** Describes the load trials with invalid measurements, except interrupted ones; `null` if there are none. */
 export function describeInvalidTrials({ load }: { readonly load?: LoadResults }): string | null {
   const [first, ...others] = (load?.runs ?? []).filter(
     ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",

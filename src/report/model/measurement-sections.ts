@@ -106,10 +106,7 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): TableC
   return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
-/**
- * Lists which kinds of rate-limit window agree with the responses under load. Load runs with the same result share a
- * line.
- */
+/** Lists which kinds of rate-limit window agree with the responses of load runs. */
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
@@ -128,10 +125,7 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/**
- * Explains what a load run cannot prove, because the run, its exact counts or its times are invalid. Empty if all are
- * valid.
- */
+/** Explains what a load run cannot prove because all of it, its counts or its times are invalid. */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;

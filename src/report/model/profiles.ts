@@ -16,10 +16,7 @@ type ProfileInput = Pick<
   "findings" | "selection" | "suite" | "target" | "verdict" | "stopped" | "party" | "load" | "recording"
 >;
 
-/**
- * Returns the verdict for each profile. Empty for a report on load, on a recording, or on something other than a
- * server.
- */
+/** Returns the verdict for each profile, which only a report on a run against a server has. */
 export const profileResultsOf = (report: ProfileInput): readonly ProfileResult[] =>
   hasProfiles(report) ? profileNames.map((name) => profileResultOf(name, report)) : [];
 
@@ -50,8 +47,8 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns a list with the finding and its outcome for a profile; empty if the finding does not belong to the profile. A
- * broken `core` clause counts as broken only for the profiles whose endpoints broke it.
+ * Returns the finding with its outcome for a profile, or nothing. A broken `core` clause counts only for the profiles
+ * whose endpoints broke it.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);
@@ -91,10 +88,6 @@ export function profilesSection(report: Report): Section {
   };
 }
 
-/**
- * Returns facts that belong to no profile: how many pairs of request properties were covered, and how rate limits were
- * kept.
- */
 const coverageFacts = ({ pairs, limits = [] }: Report): LabelledValue[] => [
   ...(pairs === undefined ? [] : combinationFacts(pairs)),
   ...limitFacts(limits),

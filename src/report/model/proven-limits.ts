@@ -22,7 +22,7 @@ export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] 
     return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
   });
 
-/** Returns a fact for each result of a rate-limit test, such as `kept`. Its value is the limits with this result. */
+/** Groups rate limits by their test result, such as `kept`, into one fact for each result. */
 export const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
   groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
 

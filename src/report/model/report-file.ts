@@ -16,10 +16,7 @@ import type { z } from "zod";
 /** Returns the text of `report.json`: indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/**
- * Returns the text of `evidence.json`. Each line has one exchange, delivery or probe, which makes the long file easy to
- * search.
- */
+/** Returns the text of `evidence.json`, with one exchange, delivery or probe on each line. */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
 /** Like {@link serializeEvidence}, but in chunks. The whole text may need more memory than the run itself. */
@@ -82,7 +79,7 @@ function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Fills in the field `load` of load findings. Older versions wrote the trial only into `suite` and `instance`. */
+/** Fills in the field `load` of findings, which older versions wrote only into `suite` and `instance`. */
 function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {
@@ -100,18 +97,12 @@ function trialFromTexts({ suite, instance = "" }: ReportFinding): FindingTrial |
   return { scenario: suite.slice(loadSuitePrefix.length), tier, engine };
 }
 
-/**
- * The parts of a report that must not contradict each other. A night in the history of nightly runs has the same parts.
- */
+/** The parts of a report, or of a night in a history, that must not contradict each other. */
 type ConsistentParts = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
   readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
 };
 
-/**
- * Returns a sentence that says how the totals or the verdict contradict the findings; `null` if they match.
- *
- * @param isLoadInvalid whether a load run of the report is invalid
- */
+/** Returns a sentence that says how the totals or the verdict contradict the findings; `null` if they match. */
 export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false): string | null {
   const counted = totalsOf(judged.findings);
   for (const outcome of outcomes)

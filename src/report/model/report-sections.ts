@@ -90,10 +90,6 @@ function errorsSection({ findings }: Report): Section {
   };
 }
 
-/**
- * Builds the section on a judged recording: its judged exchanges, those that were left out, and what the recording
- * lacks.
- */
 function recordingSection({ recording }: Report): Section {
   return {
     name: "recording",
@@ -153,7 +149,7 @@ function countsRow(name: Text, findings: readonly ReportFinding[], shown: readon
   return [cell(name), cell(text`${clauses}`), ...counts];
 }
 
-/** Lists skipped checks, grouped by the setup that would enable them. Without such a setup, groups them by reason. */
+/** Lists skipped checks by the setup that would enable them, or else by reason. */
 function skippedSection({ findings, unselected }: Report): Section {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   const enabling = skipped.filter(({ needs }) => needs !== undefined);
@@ -196,7 +192,7 @@ const groupByCause = (findings: readonly ReportFinding[], causeOf: (finding: Rep
     .map(([cause, members]) => ({ text: outsideProse(cause), findings: members }))
     .toSorted((one, other) => other.findings.length - one.findings.length);
 
-/** Readings that say only whether an optional field is present. They matter little, so they get a separate table that pages collapse. */
+/** Readings that say only whether an optional field is present, which pages show in a collapsed table. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
 /** Builds the table of readings: which one the target follows, and which others the clause allows. */

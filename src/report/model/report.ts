@@ -23,7 +23,7 @@ export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped
 export type Outcome = (typeof outcomes)[number];
 
 export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
-/** The verdict on a target. `partial`: nothing broken, but some must clause not exercised. `unreachable`: it could not be judged at all. */
+/** The verdict on a target. `partial`: nothing is broken, but some must clause was not exercised. */
 export type Verdict = (typeof verdicts)[number];
 
 /** Levels of findings. `load`: a load scenario demands something that no clause states. */
@@ -86,10 +86,7 @@ const coverageSchema = z
 const findingSchema = z
   .object({
     check: z.string(),
-    /**
-     * Id of the clause. If a load scenario demands something that no clause states, the name of this demand, such as
-     * `load/slow-refusals`.
-     */
+    /** Id of the clause, or the name of a load scenario's demand that no clause states: `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z
@@ -237,7 +234,7 @@ export const reportSchema = z
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // Default for reports from before requirement sets existed. They were judged by the checks of the first set.
+      // The default is for reports from before requirement sets existed.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     party: z
@@ -364,9 +361,7 @@ export type UntestableRow = DeepReadonly<z.infer<typeof untestableSchema>>;
 /** A resource that the run left on the target, because the interface has no operation that deletes it. */
 export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 
-/**
- * A report with its evidence, which every renderer takes. Secrets are redacted; each renderer escapes control characters for its format.
- */
+/** A report with its evidence. Secrets are redacted, but each renderer must escape control characters. */
 export interface ReportDocument {
   readonly report: Report;
   /** Evidence of the run. `null` for a load report, and for a report that was moved without its evidence. */

@@ -18,14 +18,11 @@ import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts"
 /** The first requirement set in which the check of a finding counts. */
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
 
-/** The field `since` of a finding. Absent for the first requirement set, as in reports from before requirement sets existed. */
+/** Returns the field `since` of a finding, which is absent for the first requirement set. */
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/**
- * Returns the check that another check repeats for requests of a newer requirement set; `null` if it repeats none. For
- * `INV-3/in requests of 1.1`, this is `INV-3`.
- */
+/** Returns the check that another one repeats: `INV-3` for `INV-3/in requests of 1.1`; `null` if none. */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
@@ -38,14 +35,11 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/**
- * Whether a clause belongs to a requirement set. A load scenario's demand, whose id is no clause id, belongs to every
- * set.
- */
+/** Whether a clause counts in a requirement set; demands of load scenarios count in every set. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
-/** Returns the requirement set by which a report was judged. If this version does not know it, returns the newest set. */
+/** Returns the requirement set by which a report was judged, or the newest if this version does not know it. */
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
@@ -54,9 +48,9 @@ export const newestRequirementsFor = (report: Pick<Report, "party">): Requiremen
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
 /**
- * Judges a report by an earlier requirement set: checks of later sets no longer count.
+ * Judges a report by an earlier requirement set, in which checks of later sets do not count.
  *
- * @throws {UsageError} if `requirements` is later than the report's set: its run may lack checks of the later set
+ * @throws {UsageError} if `requirements` is later than the report's set
  */
 export function narrowReport(report: Report, requirements: RequirementSet): Report {
   const { suite } = report;
@@ -66,7 +60,7 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
     );
   const { findings, upcoming } = splitFindings([...report.findings, ...report.upcoming], requirements);
   const unselected = report.unselected.filter((clause) => isClauseIn(clause, requirements));
-  // Drops the verdicts for profiles, which the earlier set may change. Renderers compute them again from the findings.
+  // Drops the verdicts for profiles, which renderers compute again from the findings.
   const { profiles: _before, ...rest } = report;
   return {
     ...rest,

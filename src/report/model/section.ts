@@ -45,10 +45,7 @@ export interface TableBlock {
 export interface TableBlockColumn {
   readonly head: string;
   readonly align: "left" | "right";
-  /**
-   * Columns with the highest rank are left out first if there is too little room. A column without a rank is never left
-   * out.
-   */
+  /** If room is short, columns with the highest rank are left out first, and columns without a rank never. */
   readonly dropRank?: number;
 }
 
@@ -110,10 +107,7 @@ export const findingCell = (content: Text, finding: ReportFinding | undefined): 
 export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
 
-/**
- * A text in parts: words of the harness, and words of a target or a person. Renderers escape the words of a target or a
- * person for their format.
- */
+/** A text in parts: words of the harness, and words of a target or a person, which renderers must escape. */
 export interface Text {
   readonly parts: readonly TextPart[];
 }
@@ -131,17 +125,14 @@ interface OutsidePart {
   readonly raw: string;
   /** Maximum width in columns of a terminal. Longer text is cut. */
   readonly max: number;
-  /**
-   * Whether the text reads as part of a sentence, such as the reason of a skipped check. Otherwise it is a value, which
-   * Markdown shows as code.
-   */
+  /** Whether the text reads as part of a sentence. Otherwise, Markdown shows it as code. */
   readonly isProse: boolean;
 }
 
-/** A value to insert into a {@link text} template. No strings, so that a target's text cannot pass for words of the harness. */
+/** A value for a {@link text} template; never a string, because its words might be those of a target. */
 type TextContent = Text | number | readonly Text[];
 
-/** Creates a text from a template, whose fixed parts are words of the harness. An inserted list of texts is joined by commas. */
+/** Creates a text from a template, whose fixed parts are words of the harness. Lists are joined by commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly TextContent[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
@@ -176,10 +167,7 @@ export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/**
- * Turns a text into a string. `own` formats the harness's words, and `outside` formats texts from outside, which must
- * be escaped.
- */
+/** Turns a text into a string. `own` formats the harness's words; `outside` must escape other words. */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

@@ -43,20 +43,11 @@ interface StreamTimes {
 
 /** A lump is a stream whose chunks all come at once, at the end. It has at least this many chunks. */
 const minLumpChunks = 5;
-/**
- * A lump is a stream whose chunks all come at once, at the end. Its last chunk comes at least this many milliseconds
- * after the request.
- */
+/** Minimum time from the request to the last chunk of a lump, a stream whose chunks all come at once. */
 const minLumpMs = 200;
-/**
- * A lump is a stream whose chunks all come at once, at the end. They come within this share of the time from the
- * request to the last chunk.
- */
+/** Maximum time from the first to the last chunk of a lump, as a share of the time since the request. */
 const maxLumpShare = 0.05;
-/**
- * Minimum time from the first to the last chunk of a stream that gets a rate. For shorter streams, the timer is not
- * exact enough.
- */
+/** Minimum time from the first to the last chunk for which the timer is exact enough to compute a rate. */
 const minRateMs = 20;
 
 /** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */
@@ -97,10 +88,7 @@ function streamTimesOf(exchange: Exchange): StreamTimes | null {
   };
 }
 
-/**
- * Whether a request sets the delay between stream events or resumes a stream. Its times say nothing about the agent's
- * speed.
- */
+/** Whether a request delays or resumes a stream, so that its times say nothing about the agent's speed. */
 const isPaced = ({ request }: Exchange): boolean =>
   ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
 
@@ -126,6 +114,6 @@ const spreadOf = (values: readonly number[]) => ({
   max: rounded(Math.max(0, ...values), 1),
 });
 
-/** Formats how much content comes in a second, such as `1,234 tokens`; `null` if no stream is long enough for a rate. */
+/** Formats the content per second of streams, such as `1,234 tokens`; `null` if no stream is long enough. */
 export const formatRate = ({ perSecond }: AgentStreaming): string | null =>
   perSecond === null ? null : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`;

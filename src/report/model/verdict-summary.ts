@@ -12,7 +12,7 @@ import { unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged, fa
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
-/** Returns the reasons of the verdict, further findings and the cost of the run, as one sentence without a full stop. */
+/** Returns the reasons of the verdict, further findings and the cost of the run, without a full stop. */
 export function verdictReasons(report: Report): Text {
   const { totals, verdict, load, requests, durationMs, executions, waitedMs, trouble } = report;
   if (verdict === "unreachable") return unreachableText(report);
@@ -56,7 +56,7 @@ const countPhrase = (count: number, before: string, noun: string): string[] =>
 export const lostRequestTexts = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
-/** Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so. */
+/** Says when the target did not respond, unless the verdict already gives that reason. */
 const targetAwayTexts = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
@@ -96,7 +96,6 @@ function verdictBasis(report: Report): Text[] {
   }
 }
 
-/** Names the profiles that have no verdict, such as `not offered: webhooks, signing`. Empty if there are none. */
 const profilesLeftOutTexts = (report: Report): Text[] =>
   (["not offered", "not selected"] as const).flatMap((why) => {
     const names = profilesLeftOut(report, why);

@@ -30,10 +30,7 @@ export const outcomesWorstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/**
- * Returns the worst outcome of each clause. A passed clause becomes `skipped` if the run did not try every pair of
- * request properties that it could have tried.
- */
+/** Returns the worst outcome of each clause: not `pass` if a possible pair of properties was not tried. */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
@@ -68,10 +65,7 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
-/**
- * Returns the must clauses that count as not exercised: no finding exercised them, or some pair of request properties
- * was not tried.
- */
+/** Returns the must clauses that no finding exercised, or for which some pair of properties was not tried. */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -98,10 +92,7 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
     return profile === null || whyProfileLeftOut(profile, report) === null;
   });
 
-/**
- * Returns a finding for each name in `--only` that was not exercised. A name is that of a must or should clause, or of
- * a check of such a clause.
- */
+/** Returns findings for the must or should clauses (or their checks) in `--only` that were not exercised. */
 export function unexercisedNamedFindings({
   findings,
   selection,
@@ -116,11 +107,7 @@ export function unexercisedNamedFindings({
   });
 }
 
-/**
- * Returns the verdict on the findings of a run.
- * @param stopped why the run ended early; `null` if it did not
- * @param unselected must clauses that the selection left out; if there are any, the verdict is at best `partial`
- */
+/** Returns the verdict on the findings of a run, at best `partial` if the selection left out must clauses. */
 export function verdictOf(
   findings: readonly JudgedFinding[],
   stopped: string | null,
@@ -131,11 +118,7 @@ export function verdictOf(
   return decideVerdict(hasBroken, stopped !== null, isComplete);
 }
 
-/**
- * Decides the verdict on a run, or on one profile.
- *
- * @param isComplete whether every must clause was exercised
- */
+/** Decides the verdict on a run or a profile. `isComplete`: every must clause was exercised. */
 export function decideVerdict(
   hasBroken: boolean,
   isStopped: boolean,
@@ -205,21 +188,11 @@ export const whyNothingJudged = ({
 
 export interface ExitOptions {
   readonly strict: boolean;
-  /**
-   * Whether a must clause that was not exercised fails the run. Clauses of profiles that are not offered or not
-   * selected never do.
-   */
+  /** Whether a must clause of an offered and selected profile fails the run if it was not exercised. */
   readonly complete: boolean;
 }
 
-/**
- * Returns the exit code for the findings of a run. The caller handles interruptions (130).
- *
- * - 1: a `must` is broken, or a condition of `strict` or `complete` is not met. A broken clause is proven, so 1 comes before 4.
- * - 4: the harness itself failed.
- * - 3: nothing was exercised.
- * - 0: otherwise.
- */
+/** Returns the exit code for the findings of a run, except 130 for an interruption. */
 export function exitCodeOf(
   report: Pick<Report, "findings" | "unselected"> & ProfileChoice,
   { strict, complete }: ExitOptions,
@@ -232,10 +205,7 @@ export function exitCodeOf(
   return complete && unexercisedOfferedMusts(report).length > 0 ? 1 : 0;
 }
 
-/**
- * Whether the run was stopped because the harness or its machine failed. A check then has an error with the same
- * reason.
- */
+/** Whether the run was stopped because the harness or its machine failed. */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 
@@ -244,15 +214,7 @@ export interface RunExitOptions extends Partial<ExitOptions> {
   readonly baseline?: Baseline;
 }
 
-/**
- * Returns the exit code of a run with a baseline, which excuses known findings. The code is that of {@link exitCodeOf}
- * for the other findings, except in these cases:
- *
- * - 1: a known failure no longer occurs.
- * - 3: the run was stopped early, but not by a failure of the harness.
- * - 3: `--only` names a must or should clause that was not exercised.
- * - 0: all exercised findings are excused.
- */
+/** Returns the exit code of a run with a baseline: known failures are excused, and stale ones give 1. */
 export function runExitCode(
   report: Report,
   { strict = false, complete = false, baseline = [] }: RunExitOptions = {},

@@ -18,7 +18,7 @@ export interface RegistryEntry {
   readonly expires: string;
   /** Version of a newer and nonconformant statement about the same deployment; `null` if there is none. */
   readonly supersededBy: string | null;
-  /** Version of the newest statement of the same kind about the same deployment; `null` if this one is the newest. */
+  /** Version of the newest statement of this kind on this deployment; `null` if this one is the newest. */
   readonly newer: string | null;
   readonly hasReport: boolean;
   readonly sha256: string;
@@ -61,14 +61,11 @@ export function verdictText({ statement: { verdict, profiles = [] } }: RegistryE
   return missing.length === 0 ? verdict : `${verdict}: not offered: ${missing.join(", ")}`;
 }
 
-/** Returns the verdicts of an entry by profile, in the order of the profiles; `null` where the statement has none. */
+/** Returns the verdicts of an entry in the order of the profiles; `null` where the statement has none. */
 export const profilesOf = ({ statement: { profiles = [] } }: RegistryEntry): (StatementProfile | null)[] =>
   profileNames.map((name) => profiles.find(({ profile }) => profile === name) ?? null);
 
-/**
- * Returns the tiers of the target's keys. `failed` is the number of failed checks that name the tier; checks without
- * tiers do not count.
- */
+/** Returns the tiers of the target's keys, with the number of failed checks that name the tier. */
 export const tiersOf = ({ statement: { target, exceptions } }: RegistryEntry): { tier: string; failed: number }[] =>
   target.tiers.map((tier) => ({
     tier,

@@ -10,7 +10,7 @@ export const feedGenerator = html`<generator>agent-hosting-conformance registry<
 
 const maxEntries = 50;
 
-/** Renders the Atom feed (RFC 4287) of a registry, the newest run first. Without an address of the site, links are relative. */
+/** Renders the Atom feed (RFC 4287) of a registry, newest run first; without `url`, links are relative. */
 export function renderRegistryFeed({ entries, url, now }: Registry): string {
   const newest = entries.toSorted((one, other) => Date.parse(finishedOf(other)) - Date.parse(finishedOf(one)));
   const [first] = newest;

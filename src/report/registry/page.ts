@@ -20,10 +20,7 @@ import {
 } from "./entry.ts";
 import { feedFileName } from "./feed.ts";
 
-/**
- * Renders the index page of a registry, with a row for each statement. The page can be opened as a local file, and
- * shows everything without its script.
- */
+/** Renders the index page of a registry, with a row for each statement. */
 export function renderRegistryPage(registry: Registry): string {
   const { entries, now } = registry;
   const vendors = new Set(entries.map(({ folder }) => folder)).size;
@@ -105,7 +102,6 @@ function rowHtml(entry: RegistryEntry, now: Date): Html {
   </tr>`;
 }
 
-/** Renders the address that was judged. Adds the party if it is not a server, and `under load` for a load report. */
 const judgedHtml = ({ statement: { kind, party = "server", target } }: RegistryEntry): Html =>
   prose(
     [target.baseUrl, ...(party === "server" ? [] : [party]), ...(kind === "load" ? ["under load"] : [])].join(" · "),
@@ -177,7 +173,7 @@ header.wide { padding-block: 2rem 0; }
 }
 `;
 
-/** The script of the index: search, sort, and a button that hides statements which are expired or superseded. */
+/** The script of the index: search, sort, and a button that hides expired and superseded statements. */
 export const pageScript = `
 const table = document.querySelector(".registry");
 const body = table.tBodies[0];

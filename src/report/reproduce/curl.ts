@@ -6,10 +6,7 @@ import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.t
 export interface CurlOptions {
   /** Returns the shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /**
-   * Path of the evidence file. The curl command reads a request body from it if the body is too long for a command
-   * line.
-   */
+  /** Path of the evidence file, from which curl reads a body that is too long for a command line. */
   readonly evidenceFile: string;
   /** Proxy and certificates of the connection to the target; `undefined` for a direct connection. */
   readonly connection: ReportedConnection | undefined;
@@ -18,16 +15,13 @@ export interface CurlOptions {
 /** Shell variable to which the commands assign the secret of a webhook. */
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/** Returns a function that finds the shell variable of a key: the one that the target file names, or {@link shellVariableOfKey}. */
+/** Returns a function from a key's name to its shell variable, by the target file or {@link shellVariableOfKey}. */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
-/**
- * Returns the shell variable that commands use for a key, such as `PRO_KEY` for the key `pro`. `undefined` for a
- * redacted part of a key, or if the key's name makes no valid variable.
- */
+/** Returns the shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` if there can be none. */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
   if (name === "webhook secret") return webhookSecretVariable;
@@ -41,10 +35,7 @@ const proxyUserVariable: ShellPiece = { kind: "variable", name: "PROXY_USER", wi
 
 const maxInlineBytes = 4096;
 
-/**
- * Returns a bash or zsh command that sends a recorded request again, with a shell variable for each redacted key. If
- * the request's body was not recorded completely, returns a shell comment that says why.
- */
+/** Returns a command that sends a recorded request again, or a shell comment if the body is incomplete. */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
   const body = curlBodyOf(exchange.id, request.body, evidenceFile, shellVariableOf);
@@ -78,7 +69,7 @@ function curlFlags({ request, answer }: Exchange): string[] {
   ];
 }
 
-/** Returns the flags for proxy and certificates. With `--noproxy ''`, curl uses the proxy even if `NO_PROXY` names the host. */
+/** Returns the flags for proxy and certificates. `--noproxy ''` makes curl ignore `NO_PROXY`. */
 function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
@@ -95,7 +86,7 @@ function methodFlags({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** Returns the headers for `curl -H`: the recorded ones, and empty ones for those that curl would add by itself. */
+/** Returns the recorded headers, and empty ones for those that curl would otherwise add. */
 function curlHeaders({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => headerValues(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
@@ -107,7 +98,7 @@ function curlHeaders({ method, headers, body }: SentRequest): string[] {
       : []),
     ...(isUnset("accept") ? ["Accept:"] : []),
     ...(isUnset("content-type") && body.kind !== "none" ? ["Content-Type:"] : []),
-    // Prevents the header `Expect: 100-continue`. curl adds it to a large body; the size depends on curl's version.
+    // Prevents the header `Expect: 100-continue`, which curl adds to a large body.
     ...(isUnset("expect") && bytes > 1024 ? ["Expect:"] : []),
   ];
 }
@@ -146,14 +137,12 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/**
- * Returns a command that prints a body byte for byte; `null` for a short text, which the curl command contains instead.
- */
+/** Returns a command that prints a body byte for byte; `null` for a short text, which curl gets as an argument. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
-  // Text without NUL needs no command, because the curl command contains it. NUL cannot stand in a command line.
+  // A text without NUL fits into the curl command; a command line cannot contain NUL.
   if (!body.text.includes("\0")) return null;
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }
@@ -183,7 +172,7 @@ function shellPiecesOf(text: string, shellVariableOf: CurlOptions["shellVariable
   return [...pieces, { kind: "text", text: text.slice(from) }];
 }
 
-/** Returns a URL in the form in which the HTTP client sends it: `../..` is resolved, and special characters are encoded. */
+/** Returns a URL as the HTTP client sends it, with `../..` resolved and special characters encoded. */
 function wireUrl(url: string): string {
   if (!URL.canParse(url) || url.includes("[redacted ")) return url;
   const { origin, pathname, search } = new URL(url);

@@ -20,18 +20,12 @@ import {
 
 /** The evidence of a report, and settings for commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {
-  /**
-   * Returns exchanges and deliveries by id. Empty without evidence. The first call may redact the evidence, which may
-   * take long.
-   */
+  /** Returns exchanges and deliveries by id. The first call may be slow, because it redacts the evidence. */
   readonly recorded: () => MessagesById;
   /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /**
-   * Whether recorded requests can be sent again. Requests of a judged client cannot, because their reference server no
-   * longer runs.
-   */
+  /** Whether recorded requests can be sent again; not those of a judged client, whose server no longer runs. */
   readonly canSend: boolean;
 }
 
@@ -96,7 +90,7 @@ export interface FindingEvidence {
   readonly commands: readonly string[];
 }
 
-/** Returns the first delivery that a finding names, or else the first exchange. `null` if neither was recorded. */
+/** Returns the first delivery that a finding names, or else the first exchange; `null` if none was recorded. */
 export function findingEvidence(
   { evidence: named = [] }: ReportFinding,
   context: EvidenceContext,
@@ -141,12 +135,7 @@ const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] 
 
 const maxRepeatedRequests = 2;
 
-/**
- * Returns commands that create the webhook and repeat the first two requests that the finding names. If the signature
- * was wrong, one more command computes the right signature.
- *
- * @param named exchanges that the finding names
- */
+/** Returns commands that reproduce a delivery: create the webhook, then repeat requests that the finding names. */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
   const creation = findCreation(delivery, context.recorded().exchanges);
   const causes = named.filter(({ id, request }) => request.method === "POST" && id !== creation?.id);
@@ -165,7 +154,7 @@ function findCreation({ request }: Delivery, exchanges: MessagesById["exchanges"
   });
 }
 
-/** Returns the last two segments of a webhook's path, which identify it. A tunnel may change everything before them. */
+/** Returns the last two segments of a webhook's path, because a tunnel may change all others. */
 const webhookPathOf = (url: string): string =>
   url
     .replace(/[?#].*/, "")

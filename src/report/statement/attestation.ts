@@ -7,13 +7,10 @@ import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { z } from "zod";
 
-/** Field with the statement and its expiry date, which the in-toto predicate "test result" lacks. Its name has to be a URI. */
+/** Field of the predicate with the statement and its expiry date. Its name has to be a URI. */
 const statementField = "urn:agent-hosting-conformance:statement:1";
 
-/**
- * Algorithms that may compute the digest of a deployed image, package or commit. Each value is the length of a digest
- * in hex digits.
- */
+/** Digest algorithms for a deployed image, package or commit, with the length of a digest in hex digits. */
 export const subjectAlgorithms = { sha256: 64, sha512: 128, gitCommit: 40 } as const;
 
 const subjectSchema = z.strictObject({
@@ -21,7 +18,7 @@ const subjectSchema = z.strictObject({
   digest: z.record(z.string(), z.string().regex(/^[0-9a-f]+$/, "must be lower-case hex digits")),
 });
 
-/** A subject of a signed statement, with its digests: the deployment, or an image, package or commit that it runs. */
+/** The subject of a signed statement: the deployment, or an image, package or commit that it runs. */
 export type Subject = z.infer<typeof subjectSchema>;
 
 const inTotoResults = {
@@ -32,7 +29,7 @@ const inTotoResults = {
   unreachable: "FAILED",
 } as const satisfies Record<Verdict, string>;
 
-/** Schema of the text that is signed: an in-toto Statement v1 with the predicate "test result". It rejects unknown fields. */
+/** Schema of the text that is signed: an in-toto Statement v1 with the predicate "test result". */
 export const attestationSchema = z
   .strictObject({
     _type: z.literal("https://in-toto.io/Statement/v1"),
@@ -92,7 +89,7 @@ export function attestationOf(statement: Statement, { subjects, expires }: Attes
   };
 }
 
-/** Returns the conformance statement that an in-toto Statement contains, and the parts that its signer added. */
+/** Returns the conformance statement in an in-toto Statement, and the parts that its signer added. */
 export function partsOfAttestation({ subject, predicate }: Attestation): AttestationParts & {
   readonly statement: Statement;
 } {
@@ -100,7 +97,7 @@ export function partsOfAttestation({ subject, predicate }: Attestation): Attesta
   return { statement, expires, subjects: subject.slice(1) };
 }
 
-/** Lists the fields of an in-toto Statement that contradict the conformance statement inside it, one line each. */
+/** Lists the fields of an in-toto Statement that contradict the conformance statement inside. */
 export function attestationDifferences(attestation: Attestation): string[] {
   const { statement, ...parts } = partsOfAttestation(attestation);
   const words = ["the statement says", "from its findings follows"] as const;

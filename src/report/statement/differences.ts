@@ -20,10 +20,7 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/**
- * Returns the fields of a statement that are not compared row by row. If the statement names no requirement set, adds
- * the first one, because older versions did not name it.
- */
+/** Returns the fields of a statement that are not compared row by row, with a default requirement set. */
 const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
@@ -31,10 +28,7 @@ const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
     ),
   );
 
-/**
- * Lists the differences between two values, field by field or item by item.
- * @param words words to print before the first and before the second value
- */
+/** Lists the differences between two values. `words` are printed before the first and the second value. */
 export function differencesIn(
   one: unknown,
   other: unknown,
@@ -108,19 +102,11 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 /** Differences between a report and a new judgement of its evidence. */
 export interface JudgementDifferences {
   readonly differences: readonly string[];
-  /**
-   * Findings that the new judgement has and the report lacks, such as `SSE-10 (note)`. They do not affect the verdict,
-   * so they do not count as differences.
-   */
+  /** Findings, such as `SSE-10 (note)`, that only the new judgement has. They do not affect the verdict. */
   readonly leftOut: readonly string[];
 }
 
-/**
- * Compares a report with a new judgement of its evidence.
- *
- * @param again the report of the new judgement
- * @param unselected findings of must clauses that the report lists as not selected
- */
+/** Compares a report with `again`, the report of a new judgement of its evidence. */
 export function rejudgeDifferences(
   report: Report,
   again: Report,
@@ -145,7 +131,7 @@ export function rejudgeDifferences(
 
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** Fields of a report that follow from its findings, exchanges or clauses. A forger may have edited only such a field. */
+/** Fields that follow from the findings, exchanges or clauses, and which a forger may have edited alone. */
 const computedFields = [
   "verdict",
   "totals",

@@ -45,7 +45,7 @@ export function sealEnvelope(payload: string, { keyId, sign }: SigningKey): Enve
 /** Returns the signed text of an envelope, as UTF-8 bytes. */
 export const payloadOf = ({ payload }: Envelope): Buffer => Buffer.from(payload, "base64");
 
-/** Returns the bytes over which a signature is computed: the pre-authentication encoding (PAE) of DSSE 1.0.2, "Signature Definition". */
+/** Returns the bytes that are signed: the pre-authentication encoding (PAE) of DSSE 1.0.2. */
 export const signedBytes = (payload: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload]);
 
@@ -53,16 +53,13 @@ export const signedBytes = (payload: Uint8Array): Buffer =>
 export interface SignatureCheck {
   /** Keys that signed the envelope. Each is in a key list and not revoked, and its signature is valid. */
   readonly signers: readonly VendorKey[];
-  /** A line for each invalid signature and revoked key. If no signature is valid, also a line for each unknown key. */
+  /** A line for each invalid signature and revoked key; if no signature is valid, also for each unknown key. */
   readonly problems: readonly string[];
   /** A line for each key that is in no key list, if another signature is valid. */
   readonly notes: readonly string[];
 }
 
-/**
- * Checks every signature of an envelope. A signature by a revoked key is invalid whatever its date, because a thief of
- * the key can backdate it.
- */
+/** Checks the signatures of an envelope. Those of a revoked key never count, because a thief can backdate them. */
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {

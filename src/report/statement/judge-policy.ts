@@ -15,17 +15,14 @@ export interface PolicyFacts {
   readonly isSigned: boolean;
   /** Keys whose signature of the statement is valid. Empty for an unsigned statement. */
   readonly signers: readonly VendorKey[];
-  /**
-   * For each signer that the policy accepts, the ids of the keys in the signer's key list; `null` for a signer without
-   * a list.
-   */
+  /** The ids of the listed keys of each signer that the policy accepts; `null` for a signer without a list. */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
   /** Whether the report and its evidence match the statement; `null` if no report was given. */
   readonly matchesReport: boolean | null;
   readonly now: Date;
 }
 
-/** The result of one rule of a policy. `unchecked`: nothing shows whether it is met. `optional`: the same, and the policy allows that. */
+/** The result of one rule of a policy. `unchecked`: there is no proof. `optional`: the same, but permitted. */
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
@@ -60,7 +57,7 @@ type RuleName =
   | "exceptions"
   | Exclude<keyof Policy, "$schema" | "unsigned" | "optional">;
 
-/** Functions that judge a statement by one rule each. They return `null` if the policy does not have the rule. */
+/** Functions that judge a statement by one rule each. They return `null` if the policy lacks the rule. */
 const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => JudgedRule | null>> = {
   signers: judgeSigners,
   party: ({ party = "server" }, { statement }) => {
@@ -172,7 +169,7 @@ function disallowedFailures(allowed: AllowedExceptions, { statement, now }: Poli
     });
 }
 
-/** Returns the verdict of the statement, but `partial` instead of `nonconformant` if the policy excuses every failed check. */
+/** Returns the verdict, but `partial` instead of `nonconformant` if the policy excuses every failed check. */
 function verdictWithoutAllowed(allowed: AllowedExceptions, facts: PolicyFacts): Statement["verdict"] {
   const { verdict, exceptions } = facts.statement;
   const isExcused =
@@ -205,10 +202,6 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
   return ruleMet("as the policy wants");
 }
 
-/**
- * Judges whether any rate limit is exceeded by more than the policy allows. If none is, but a limit could not be
- * tested, the rule is unchecked.
- */
 function judgeExcess({ excessPercent: max }: Policy, { statement: { limits } }: PolicyFacts): JudgedRule | null {
   if (max === undefined) return null;
   if (limits === undefined || limits.length === 0) return ruleUnchecked("the statement shows no tested rate limit");

@@ -3,16 +3,13 @@ import { z } from "zod";
 import type { Parsed } from "../../base/parsing.ts";
 import { sha256Of } from "./statement.ts";
 
-/** A private key that signs statements. Its fields do not reveal the key, so the key cannot get into a report. */
+/** A private key that signs statements. No field reveals the key, so that it cannot get into a report. */
 export interface SigningKey {
   readonly keyId: string;
   readonly sign: (bytes: Uint8Array) => Buffer;
 }
 
-/**
- * Parses a private key in PEM: PKCS#8, or SEC 1 for ECDSA. A problem is a phrase such as `is encrypted`, and never
- * quotes the PEM text.
- */
+/** Parses a private key in PEM (PKCS#8, or SEC 1 for ECDSA). A problem never quotes the PEM text. */
 export function parseSigningKey(pem: string): Parsed<SigningKey> {
   const key = parsePrivateKey(pem);
   if (key.kind === "problem") return key;
@@ -20,7 +17,7 @@ export function parseSigningKey(pem: string): Parsed<SigningKey> {
   return { kind: "value", value: { keyId: keyIdOf(createPublicKey(value)), sign: (bytes) => signBytes(value, bytes) } };
 }
 
-/** Returns the public key of a PEM text that holds a public or a private key. A problem never quotes the PEM text. */
+/** Returns the public key of a PEM text with a public or private key. A problem never quotes the PEM text. */
 export function parsePublicKey(pem: string): Parsed<KeyObject> {
   if (/PRIVATE KEY/.test(pem)) {
     const key = parsePrivateKey(pem);
@@ -43,10 +40,7 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
   );
 }
 
-/**
- * Returns the key if it can sign statements; otherwise a problem.
- * @param problem the problem to return if the key is `null`
- */
+/** Returns the key if it can sign statements, otherwise a problem: `problem` if the key is `null`. */
 export function supportedKey(key: KeyObject | null, problem: string): Parsed<KeyObject> {
   if (key === null) return { kind: "problem", problem };
   if (digestAlgorithmOf(key) !== null) return { kind: "value", value: key };
@@ -54,7 +48,7 @@ export function supportedKey(key: KeyObject | null, problem: string): Parsed<Key
   return { kind: "problem", problem: `is of the kind ${kind}. Statements are signed with Ed25519 or ECDSA P-256` };
 }
 
-/** Returns the key that `parse` returns; `null` if it throws. The error is dropped, because it may quote the key. */
+/** Returns the parsed key; `null` if `parse` throws. The error is dropped, because it may quote the key. */
 export function tryParseKey(parse: () => KeyObject): KeyObject | null {
   try {
     return parse();
@@ -63,10 +57,7 @@ export function tryParseKey(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/**
- * Returns the digest algorithm for a key. `undefined` for Ed25519, which needs none; `null` for an unsupported kind of
- * key.
- */
+/** Returns the digest algorithm for a key: `undefined` for Ed25519, `null` for an unsupported kind. */
 function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): "sha256" | undefined | null {
   if (asymmetricKeyType === "ed25519") return undefined;
   return asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1" ? "sha256" : null;
@@ -74,7 +65,7 @@ function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObjec
 
 const signBytes = (key: KeyObject, bytes: Uint8Array): Buffer => sign(digestAlgorithmOf(key), bytes, key);
 
-/** Whether a public key verifies a signature over bytes. A signature of ECDSA must be in DER, as other implementations of DSSE write it. */
+/** Whether a public key verifies a signature. A signature of ECDSA must be in DER. */
 export const isSignedBy = (key: KeyObject, bytes: Uint8Array, signature: Uint8Array): boolean =>
   verify(digestAlgorithmOf(key), bytes, key, signature);
 
@@ -109,10 +100,7 @@ export interface VendorKey {
   readonly revoked: string | null;
 }
 
-/**
- * Parses a vendor's list of public keys. Returns a problem instead if a key is invalid, does not match its id, or
- * occurs twice.
- */
+/** Parses a vendor's list of public keys. A key that is invalid, repeated or has a wrong id is a problem. */
 export function parseKeyList({ vendor, keys }: KeyListFile): Parsed<readonly VendorKey[]> {
   const found: VendorKey[] = [];
   for (const [at, { keyid, pem, jwk, revoked = null }] of keys.entries()) {

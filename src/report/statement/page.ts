@@ -8,12 +8,7 @@ import { verdictTexts } from "../html/sections/verdict.ts";
 import type { Subject, PageSignature } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
 
-/**
- * Renders a statement as one HTML page for people, without scripts.
- *
- * @param signature `null` if the statement is unsigned
- * @param standing reasons why readers should no longer rely on the statement
- */
+/** Renders a statement as an HTML page, with reasons (`standing`) not to rely on the statement any more. */
 export function renderStatementPage(
   statement: Statement,
   signature: PageSignature | null,

@@ -17,11 +17,7 @@ import {
 const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
 const maxTextCharacters = 300;
 
-/**
- * Creates the statement that a vendor can publish about a report. The same report and digests always give the same
- * statement, so that anybody can check it.
- * @param digests SHA-256 of the report and of its evidence files
- */
+/** Creates the statement about a report. The same report and digests always give the same statement. */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
   const { target, suite, findings } = report;
   return {
@@ -64,13 +60,9 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
 /** Returns the text of `statement.json`: indented by two spaces, with a line feed at the end. */
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
-/** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
 const publishableText = (text: string): string => sanitize(truncate(text, maxTextCharacters));
 
-/**
- * Returns how many pairs of request properties were covered, and the results for rate limits. Empty for a report of an
- * older version, which has no `limits`.
- */
+/** Returns the coverage of pairs and rate limits; empty for a report of an older version. */
 function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs" | "limits"> {
   if (limits === undefined) return {};
   return {
@@ -155,7 +147,7 @@ const statementLoadOf = ({
 /** SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Computes the digest of chunks while a caller reads them. `sha256` returns the digest of the last complete reading. */
+/** Computes the digest of chunks while a caller reads them. `sha256` returns the digest after the last chunk. */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
@@ -176,7 +168,7 @@ export function digestingChunks(chunksOf: () => Iterable<string>): {
 /** SHA-256 of the files in a report's folder, by file name: `report.json`, and the evidence files. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** Name of the report's file. A statement contains its digest, so that every change of the report is noticed. */
+/** Name of the report's file, whose digest a statement contains. */
 export const reportFileName = "report.json";
 
 /** Returns the names of the evidence files from which the verdict of a report follows. */

@@ -15,8 +15,9 @@ const failureIndent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause in full: its sentence, the facts, the evidence, and commands that reproduce it.
- * @param shown by evidence id, the clause under which an exchange or delivery was already printed; this function adds entries
+ * Renders a broken clause: its sentence, the facts, the evidence, and commands that reproduce it.
+ *
+ * @param shown for each printed message, by its id, the clause under which it was printed; gets new entries
  * @param cause number of the clause's cause in the list of what to fix; `null` if there is no such list
  */
 export function failureLines(
@@ -55,7 +56,7 @@ export const findingLines = (distinct: DistinctFinding, { width, paint }: Termin
     formatLabelled(formatText(label).padEnd(10), formatText(value), width - failureIndent.length, paint.dim),
   );
 
-/** Formats a finding on one line: expected and actual behaviour, and up to four tiers or load trials that showed it. */
+/** Formats a finding on one line: expected and actual result, and some of its tiers or load trials. */
 export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
   const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
   const more = instances.length - names.length;
@@ -63,10 +64,7 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
   return `${formatText(breachText(finding))}${where}`;
 }
 
-/**
- * Returns lines of evidence for a finding: the part of a load that proves it, the first message as sent or received,
- * and commands that reproduce it.
- */
+/** Returns the evidence of a finding as lines, with commands that reproduce the finding. */
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,
@@ -80,10 +78,7 @@ export const evidenceLines = (
 
 const maxWitnessLines = 8;
 
-/**
- * Formats the witness of a finding: the smallest part of a load that proves the failure. Leaves out the middle of a
- * long witness.
- */
+/** Formats the smallest part of a load that proves a failure, without its middle if it is long. */
 function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
   if (witness.length === 0) return [];
   const isLong = witness.length > maxWitnessLines;

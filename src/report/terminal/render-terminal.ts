@@ -34,14 +34,11 @@ import { type FailureContext, failureLines, formatDistinctFinding } from "./fail
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Whether to show only the verdict and a line for each broken clause. */
   readonly quiet: boolean;
-  /** Whether to show the tables of sections, profiles and coverage, and the readings, although a clause is broken. */
+  /** Whether to show the readings and all tables although a clause is broken. */
   readonly verbose?: boolean;
 }
 
-/**
- * Renders a redacted report of a run or of load for the terminal, with the verdict as the last line.
- * @param evidence evidence of the run; `null` for a load report, and for a report without its evidence
- */
+/** Renders a redacted report for the terminal, with the verdict as the last line. */
 export function renderTerminal(report: Report, evidence: RecordedMessages | null, options: TerminalOptions): string {
   const paint = createPaint(options.colour);
   const style = { paint, width: Math.max(40, options.width) };
@@ -91,7 +88,6 @@ function isSectionShown(name: SectionName, isBroken: boolean, isVerbose: boolean
   return isVerbose || !isBroken || !sectionsForVerbose.has(name);
 }
 
-/** Lists what to fix first: broken clauses by their probable cause. Empty if there is only one clause to fix. */
 function fixFirstLines(causes: readonly FailureCause[], { paint, width }: TerminalStyle): string[] {
   if (causes.length === 0) return [];
   const further = furtherCauses(causes);

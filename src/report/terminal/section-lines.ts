@@ -19,10 +19,6 @@ import {
 
 /** Settings of a terminal. */
 export interface TerminalSettings {
-  /**
-   * Whether to use colours. The caller has already applied `NO_COLOR` and `FORCE_COLOR`, and checked that the stream is
-   * a terminal.
-   */
   readonly colour: boolean;
   readonly width: number;
 }
@@ -62,7 +58,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
-/** Returns the heading of a section. Empty for most sections: the first row of their table serves as heading. */
+/** Returns the heading of a section. Most have none, because the first row of their table serves as heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint, width }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -125,10 +121,7 @@ function causeLines(
 
 const minFirstColumn = 16;
 
-/**
- * Formats a table. If the terminal is too narrow, leaves out columns, highest `dropRank` first. If that is not enough,
- * cuts the first column.
- */
+/** Formats a table. If it is too wide, leaves out columns by `dropRank`, and then cuts the first column. */
 function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
   const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
   const widths = columns.map(({ head }, at) =>
@@ -191,8 +184,7 @@ const borderCharacters = { ...Object.fromEntries(borderNames.map((name) => [name
 /** Formats a table without borders as lines, the heading first. No line ends with a space. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
-    // Pads the heading of a column of fixed width. cli-table3 would otherwise make the column as narrow as its longest
-    // cell.
+    // Pads headings, because cli-table3 makes a column only as wide as its longest cell.
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padToWidth(head, width.columns), width),
     ),

@@ -30,10 +30,7 @@ export interface ClauseSection {
   readonly rows: readonly ClauseRow[];
 }
 
-/**
- * Lists the clauses of all reports by section, in the order of the document. Gaps, where the document is silent, have a
- * separate table.
- */
+/** Lists the clauses of all reports by section, in the order of the document, without gaps. */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
@@ -108,7 +105,7 @@ export interface ComparedRow {
   readonly areDifferent: (one: number, other: number) => boolean;
 }
 
-/** Returns rows with the reading that each vendor follows. Leaves out readings that say only whether an optional field is present. */
+/** Returns rows with the reading that each vendor follows, except readings on the presence of a field. */
 export function readingRows(vendors: readonly Vendor[]): ComparedRow[] {
   return behaviourRows(
     vendors,
@@ -177,16 +174,12 @@ interface ObservedText {
   readonly text: string;
 }
 
-/**
- * Whether two observations for the same tier show different behaviour. Texts that differ only in times, dates or
- * compatible kinds of window count as equal.
- */
+/** Whether two observations for a tier differ, except in times, dates or compatible kinds of window. */
 const differsFrom =
   (one: ObservedText) =>
   (other: ObservedText): boolean =>
     one.instance === other.instance && one.text !== other.text && !isEquivalentText(one.text, other.text);
 
-/** Returns the text of each finding of a vendor, with its tier, if any. Leaves out findings without an observation. */
 const observedTexts = (findings: readonly ReportFinding[], textOf: DescribeFinding): ObservedText[] =>
   findings.flatMap((finding) => {
     const text = sanitizeLine(textOf(finding) ?? "", maxTextCharacters);

@@ -35,7 +35,7 @@ export type VendorSummary =
     }
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
-/** A comparison of several deployments. Cells are in the order of `vendors`; a cell is `null` for a vendor that was not judged. */
+/** A comparison of several deployments. Cells are in the order of `vendors`; `null`: not judged. */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
   /** When the comparison was made, ISO 8601. */
@@ -58,9 +58,8 @@ export interface VendorComparison {
 }
 
 /**
- * Compares the reports of several vendors, and sorts the vendors by their profiles.
+ * Compares the reports of several vendors.
  *
- * @param made the time now, ISO 8601
  * @param from name of the vendor to compare with each other vendor; `null` for every pair
  */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {

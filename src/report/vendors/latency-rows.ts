@@ -16,9 +16,7 @@ export interface Latency {
 
 export interface LatencyRow {
   readonly name: string;
-  /**
-   * Latency of each vendor; `null` if no request of the vendor's run has this latency, or the vendor was not judged.
-   */
+  /** Latency of each vendor; `null` if no request has this latency, or the vendor was not judged. */
   readonly cells: readonly (Latency | null)[];
 }
 
@@ -34,7 +32,7 @@ const callsPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
   URL.canParse(exchange.request.url) &&
   path.test(new URL(exchange.request.url).pathname);
 
-/** Returns the time from sending a request to the head of its 2xx response. `null` for other requests and responses. */
+/** Returns the time until the head of a 2xx response; `null` for other requests and responses. */
 function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
   const { answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
@@ -74,10 +72,7 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
-/**
- * Returns rows with chunk times: to the first content, and between chunks. Each cell is about the vendor's agent with
- * the most streams.
- */
+/** Returns rows with the chunk times of each vendor's agent with the most streams. */
 function chunkTimeRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({
@@ -144,7 +139,7 @@ const streamingFigures: Readonly<Record<string, (quality: AgentStreaming) => str
   "streams that come all at once": ({ lumps, streams }) => `${lumps} of ${streams}`,
 };
 
-/** Returns the streaming quality of a vendor's agent with the most streams; `null` if the vendor has no streams. */
+/** Returns the streaming quality of a vendor's agent with the most streams; `null` without streams. */
 export const streamingOfMainAgent = memoizeByObject(
   ({ document }: VendorWithReport): AgentStreaming | null => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null,
 );

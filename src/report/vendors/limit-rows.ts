@@ -11,7 +11,7 @@ export interface LimitRow {
   readonly name: string;
   /** The limit that the document publishes. Empty if there is none. */
   readonly published: string;
-  /** The limit of each vendor. `null` if the vendor was not judged; `no key` if its target has no key of the tier. */
+  /** The limit of each vendor: `no key` without a key of the tier, `null` if not judged. */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }

@@ -68,7 +68,7 @@ section { scroll-margin-top: 4rem; }
 }
 `;
 
-/** The script of the button that hides rows in which all vendors are equal. `#differences` in the URL has the same effect. */
+/** The script of the button that hides equal rows. `#differences` in the URL has the same effect. */
 export const vendorsPageScript = `
 const root = document.documentElement;
 const controls = document.querySelector(".controls");

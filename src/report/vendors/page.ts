@@ -88,7 +88,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
   </section>`;
 }
 
-/** Maximum number of rows of a table that are printed on paper. With it, each vendor takes at most four pages. */
+/** Maximum number of rows of a table on paper, for at most four pages per vendor. */
 const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
@@ -169,10 +169,7 @@ const formatVendorFacts = ({ tiers, requests, started, isKept }: Extract<VendorS
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/**
- * Renders a bar with the shares of a vendor's clauses by outcome. Screen readers skip the bar: the text below it has
- * the same numbers.
- */
+/** Renders a bar of a vendor's clauses by outcome. Screen readers skip the bar, and read the text below. */
 function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [
@@ -225,7 +222,7 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
   return [{ id: "questions", title: questionsTitle, content }];
 }
 
-/** Renders the differences that a client meets when it changes vendors. Empty if no two vendors were compared. */
+/** Renders the differences that a client meets when it changes vendors. */
 export function switchesHtml({ switches }: VendorComparison): PagePart[] {
   if (switches.length === 0) return [];
   const content = html`<section id="switches">

@@ -63,7 +63,7 @@ function compareScores(one: VendorScore, other: VendorScore): number {
   return other.exercised - one.exercised;
 }
 
-/** Formats the verdict for a profile and its share of exercised must clauses, or the reason why there is no verdict. */
+/** Formats the verdict for a profile and its share of exercised must clauses, or why there is no verdict. */
 export function formatProfileCell(cell: ProfileCell | null): string {
   if (cell === null) return "not judged";
   const { verdict, musts, exercised } = cell;

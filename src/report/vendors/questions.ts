@@ -16,13 +16,10 @@ export interface VendorQuestion {
 }
 
 const maxQuestions = 10;
-/** Number of questions that are reserved for each kind. The rest of `maxQuestions` goes to questions of any kind. */
+/** Number of questions that are reserved for each kind. The rest of `maxQuestions` may be of any kind. */
 const reservedQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
-/**
- * Returns at most ten questions for each vendor: about clauses that could not be tried, and about differences from
- * other vendors. `null` for a vendor that was not judged.
- */
+/** Returns questions for each vendor, on clauses not exercised and on differences; `null` if not judged. */
 export function vendorQuestions(
   vendors: readonly Vendor[],
   readings: readonly ComparedRow[],
@@ -44,10 +41,7 @@ function chosenOf(kinds: readonly (readonly VendorQuestion[])[]): VendorQuestion
   return all.filter((each) => chosen.has(each));
 }
 
-/**
- * Asks about must clauses that could not be exercised. Clauses with the same missing setup share a question. The
- * question with the most clauses comes first.
- */
+/** Asks about must clauses that could not be exercised, in one question for each missing setup. */
 function unexercisedQuestions({ document: { report } }: VendorWithReport): VendorQuestion[] {
   const clauses = new Set(unexercisedOfferedMusts({ ...report, unselected: [] }));
   const skipped = report.findings.filter((finding) => finding.outcome === "skipped" && clauses.has(finding.clause));
@@ -60,10 +54,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/**
- * Whether the vendor can provide what a skipped check needs. It cannot if the run was stopped early, or if the check
- * needs only a command-line flag.
- */
+/** Whether the vendor can provide what a skipped check needs, which is not just a command-line flag. */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 
@@ -80,10 +71,7 @@ function unexercisedText(clauses: readonly string[], finding: ReportFinding | un
   return `${could} How can we see that ${clauses.length === 1 ? "it holds" : "they hold"}${says === "" ? "" : ` (${says})`}?`;
 }
 
-/**
- * Asks a vendor whether it will keep to each reading in which it differs from other vendors. Clauses with the same
- * readings share a question.
- */
+/** Asks whether a vendor will keep to readings that differ from those of other vendors. */
 function readingQuestions(at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] {
   const groups = groupsBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
   return groups.map((members) => {
@@ -105,12 +93,12 @@ const gapQuestions = (at: number, names: readonly string[], rows: readonly Compa
 interface Difference {
   readonly row: ComparedRow["row"];
   readonly own: string;
-  /** Behaviours that differ from this vendor's, each after the names of the vendors that have it: `Acme: “404”`. */
+  /** Behaviours that differ from this vendor's, after the names of the other vendors: `Acme: “404”`. */
   readonly elsewhere: string;
   readonly others: number;
 }
 
-/** Returns the rows in which a vendor differs from others. Rows in which it differs from more vendors come first. */
+/** Returns the rows in which a vendor differs from others, sorted by the number of others, highest first. */
 function differencesOf(at: number, names: readonly string[], rows: readonly ComparedRow[]): Difference[] {
   return rows
     .flatMap(({ row, areDifferent }): Difference[] => {

@@ -3,7 +3,7 @@ import { formatShares } from "../model/coverage-shares.ts";
 import type { Latency } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 
-/** Formats counts as `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`. Leaves out zeros, except for passes. */
+/** Formats counts as `198 clauses passed, 1 broken, 2 warnings`. Leaves out zeros, except for passes. */
 export function formatClauseCounts({ clauses }: JudgedSummary): string {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const otherCounts = [
@@ -24,7 +24,7 @@ function formatMs(ms: number): string {
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
-/** Formats median, 99th percentile and number of requests: `1.2 ms, p99 8.0 ms (33)`. A dash if there is no latency. */
+/** Formats median, 99th percentile and number of requests: `1.2 ms, p99 8.0 ms (33)`; a dash for `null`. */
 export const formatLatency = (latency: Latency | null): string =>
   latency === null ? "–" : `${formatMs(latency.median)}, p99 ${formatMs(latency.p99)} (${latency.count})`;
 
@@ -44,7 +44,7 @@ export function formatOverview({ vendors, sections, gaps, readings }: VendorComp
   return `${formatCount(vendors.length, "deployment")}: ${conformant} conformant${without}.${differ}`;
 }
 
-/** Returns notes on what limits the comparison, such as different suites, old reports, or a run that stopped early. */
+/** Returns notes on what limits the comparison, such as different suites or old reports. */
 export function comparisonNotes({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));
@@ -90,7 +90,7 @@ export interface HeadRow {
   readonly textOf: (head: JudgedSummary) => string;
 }
 
-/** Returns the rows of the first table: verdict, base URL and counts, and the result under load if a vendor has one. */
+/** Returns the rows of the first table, such as verdict, base URL and counts. */
 export const headRows = (vendors: readonly VendorSummary[]): HeadRow[] => [
   { name: "verdict", textOf: ({ verdict }) => verdict },
   { name: "base URL", textOf: ({ baseUrl }) => baseUrl },

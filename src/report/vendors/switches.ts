@@ -33,17 +33,10 @@ export interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/**
- * Maximum number of vendors for which every pair is compared. If there are more, the first is compared with each of the
- * others.
- */
+/** Up to this many vendors, every pair is compared; otherwise only the first vendor with each other one. */
 const maxPairedVendors = 4;
 
-/**
- * Lists the differences between vendors, for each pair.
- *
- * @param from the vendor that the client leaves; `null` to compare every pair, up to {@link maxPairedVendors} vendors
- */
+/** Lists the differences if a client leaves the vendor `from`; `null` for every pair of vendors. */
 export function vendorSwitches(
   vendors: readonly Vendor[],
   tables: ComparedTables,
@@ -75,8 +68,7 @@ function differencesBetween(one: number, other: number, tables: ComparedTables):
     ...limitDifferences(one, other, tables.limits),
     ...behaviourDifferences("gap", one, other, tables.gaps),
   ];
-  // Merges differences with the same kind and the same two behaviours. A different error form, for example, is one
-  // difference for all endpoints.
+  // Merges equal differences, such as the same change of error form at several endpoints.
   return groupsBy(all, ({ kind, from, to }) => [kind, from, to].join("\n"))
     .map((members) => ({ ...members[0], names: members.flatMap(({ names }) => names) }))
     .toSorted((left, right) => kinds.indexOf(left.kind) - kinds.indexOf(right.kind));

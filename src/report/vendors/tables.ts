@@ -126,10 +126,6 @@ const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
 const isBrokenMust = ({ level, cells }: ClauseRow): boolean =>
   level === "must" && cells.some((cell) => cell?.outcome === "fail");
 
-/**
- * Returns the must clauses that at least one vendor breaks. Those that harm a client most come first; of equal ones,
- * those that most vendors break.
- */
 const brokenMustRows = (rows: readonly ClauseRow[]): ClauseRow[] =>
   rows
     .filter(isBrokenMust)

@@ -19,10 +19,7 @@ import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 type TextCells = readonly string[];
 
-/**
- * Renders a vendor comparison for the terminal. Splits tables that are too wide for it. Lists gaps in which vendors
- * differ by name only, because the texts are too long for a cell.
- */
+/** Renders a vendor comparison for the terminal, and splits tables that are too wide. */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));

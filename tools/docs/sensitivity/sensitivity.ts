@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Conditions of a run. `isFresh`: its key has not been used before. `hasClock`: it can advance the target's clock. */
+/** Conditions of a run: whether its key is unused (`isFresh`), and whether the target has a test clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -28,10 +28,7 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/**
- * How long the run may still wait when it begins to test limits, in milliseconds. `whole`: the default of two minutes.
- * `rest`: what is left if earlier parts of the run have waited a minute.
- */
+/** Time that a run may still wait when it tests limits, in ms: all, or the rest after a minute of waiting. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 /** Seconds after the full minute at which a run begins. */
@@ -55,10 +52,7 @@ const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits):
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/**
- * A server that admits too many requests per minute. Its headers report only the limit per hour, so a run must count
- * the admitted requests.
- */
+/** A server that admits too many requests per minute, while its headers report only the limit per hour. */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request", "rolling"],
@@ -68,9 +62,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/**
- * A server whose headers correctly report the limit per minute. It still admits requests after a header `Remaining: 0`.
- */
+/** A server that reports the limit per minute correctly, but admits requests after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],
@@ -86,10 +78,7 @@ export const looseAfterZeroRemaining: LooseLimit = {
 /** Makes a limiter that counts requests but never refuses one. */
 const neverRefusing = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
-/**
- * Whether a run detects that a server admits `admitted` requests. `true` only if it does so for each kind of limiter,
- * start time and remaining wait.
- */
+/** Whether a run detects `admitted` requests as too many, for each limiter, start time and remaining wait. */
 export async function isDetected(
   loose: LooseLimit,
   limits: TierLimits,

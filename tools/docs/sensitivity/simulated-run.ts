@@ -12,17 +12,14 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A simulated target that does nothing but limit requests, and the settings of a run against it. Times are in ms. */
+/** A simulated target that only limits requests, and the settings of a run against it. Times are in ms. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
   /** The limiters of the deployment. A request is admitted only if each of them has room. */
   readonly limiters: readonly Limiter[];
   /** The limiter whose limit the response headers report. */
   readonly advertised: Limiter;
-  /**
-   * The target's time when the run begins, in epoch ms. The second of the minute matters, because rate-limit windows
-   * may begin on the minute.
-   */
+  /** The target's time when the run begins, in epoch ms. Rate-limit windows may begin on the full minute. */
   readonly startMs: number;
   readonly isFresh: boolean;
   /** Whether the run can advance the target's clock. Otherwise it waits in real time. */
@@ -32,10 +29,7 @@ export interface SimulatedTarget {
 }
 
 const latencyMs = 4;
-/**
- * Requests that the run sends before it tests limits. Shares are of the limit per minute. The pause comes after the
- * requests.
- */
+/** Requests before the test of limits, as shares of the limit per minute, and the pause after them. */
 const earlierRequests = { invokeShare: 0.3, usageShare: 0.2, pauseMs: 2000 } as const;
 
 /** The evidence of a limits probe, and of the probe that reviews all requests afterwards. */
@@ -44,10 +38,7 @@ export interface SimulatedEvidence {
   readonly reviewed: unknown;
 }
 
-/**
- * Runs a limits probe against the simulated deployment, and then the probe that reviews all requests. No wait takes
- * real time.
- */
+/** Runs a limits probe against the simulated target, and then the probe that reviews all requests. */
 export async function simulateProbe(target: SimulatedTarget, probe: Probe, review: Probe): Promise<SimulatedEvidence> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
   if (review.per === "tier") throw new Error(`the probe "${review.name}" is of a tier`);
@@ -107,10 +98,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 
 const invokePath = "/agents/echo/invoke";
 
-/**
- * A request `GET /usage` that got no response. The run then cannot know whether `GET /usage` counts towards the limit,
- * so it uses up the limit by invokes only.
- */
+/** A request `GET /usage` without a response, after which the run uses up the limit by invokes only. */
 const lostUsageRead: Exchange = {
   id: "x0",
   key: null,

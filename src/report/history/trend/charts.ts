@@ -18,7 +18,7 @@ interface LevelChange {
   readonly is: number;
 }
 
-/** Settings of the search for lasting changes. The seed is fixed, so that a history always gives the same page. */
+/** Settings of the search for lasting changes. Its seed is fixed, so that a history always gives the same page. */
 const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
 /** Minimum change of latency that a chart marks, as a share of the earlier latency. */
 const { minShare } = latencyGate;
@@ -104,7 +104,7 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${formatDate(night.started)}.`;
 }
 
-/** Returns the expected range of each night's latency: two standard deviations around the median since the last change. */
+/** Returns the usual range of each night's latency: median ± 2 standard deviations since the last change. */
 function noiseBand(
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],

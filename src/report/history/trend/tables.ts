@@ -72,7 +72,7 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
     ]),
   );
 
-/** Draws a mark for each night: a dot if the check passed, a cross if it failed, a line if it was not judged. */
+/** Draws one mark for each night, which shows whether a flaky check passed, failed or was not judged. */
 function nightStrip(flaky: FlakyCheck, nights: readonly Night[]): Html {
   const key = findingKey(flaky);
   const marks = nights.map(({ findings }, at) => {
@@ -93,9 +93,7 @@ const nightNumbers = ["passed", "failed", "warnings", "skipped", "requests", "lo
   (head) => [head, "number"] as const,
 );
 
-/**
- * Renders a table with a row for each night. `linkOf` returns the URL of the night's report; `null` if there is none.
- */
+/** Renders a table with a row for each night, linked to its report if `linkOf` returns a URL. */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
   renderTable(
     "Nights",
@@ -120,10 +118,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-/**
- * Renders a table of the coverage of pairs of request properties, with a row for each night that recorded it, newest
- * first.
- */
+/** Renders a table of how many pairs of request properties each night covered, newest night first. */
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   renderTable(
     "Pairs of properties",
@@ -142,7 +137,7 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
 
 const maxPairRows = 30;
 
-/** An event in a history of nightly runs: a regression, a lasting change of latency, or a new requirement set. */
+/** An event in a history of nightly runs, such as a regression or a lasting change of latency. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
   /** Start of the night that reported the event, ISO 8601. */
@@ -154,10 +149,7 @@ export interface TrendEvent {
   readonly over: string | null;
 }
 
-/**
- * Returns the events that the page of the history lists, newest first: regressions, latency changes, fixes and new
- * requirement sets.
- */
+/** Returns the events of a history of nightly runs, newest first. */
 export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, suite, reported }, at): TrendEvent[] => {
@@ -186,10 +178,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
     .toReversed();
 }
 
-/**
- * Returns an event if the requirement set changed since the night before. Results may then differ although the target
- * is the same.
- */
+/** Returns an event if the requirement set changed, because results may differ for the same target. */
 function requirementsChange(
   started: string,
   before: Night["suite"] | undefined,

@@ -103,8 +103,7 @@ function decodeHistogram({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // Each part of the responses gets the latency in its middle. The last part gets its highest latency, so that the
-    // chart shows the maximum.
+    // Takes the latency in the middle of each part, but at the end of the last part, to show the maximum.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

@@ -7,7 +7,7 @@ import type { ChartPoint } from "../svg/line-chart.ts";
 
 /** One response under a rate limit: time, decision, and the numbers in its rate-limit headers. */
 export interface LimiterSample extends RateLimitInfo {
-  /** Time of the response by the target's clock, in milliseconds. Only differences between such times have a meaning. */
+  /** Time of the response by the target's clock, in ms. Only differences between such times have a meaning. */
   readonly atMs: number;
   readonly decision: "admitted" | "refused" | "other";
   /** Time from sending the request to the head of the response, by the harness's clock, in milliseconds. */
@@ -16,10 +16,7 @@ export interface LimiterSample extends RateLimitInfo {
 
 /** All samples of one key, and the key's published limits. */
 export interface KeySamples {
-  /**
-   * Name of the key in the chart: its tier, such as `pro`. In charts of load, with the name of the key: `pro, main
-   * key`.
-   */
+  /** Name of the key in the chart, such as `pro`, or `pro, main key` in charts of load. */
   readonly name: string;
   readonly limits: TierLimits;
   readonly samples: readonly LimiterSample[];
@@ -29,10 +26,7 @@ interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | 
   readonly kind: unknown;
 }
 
-/**
- * Prepares saved samples for the charts, sorted by time. Leaves out requests without a response, and health checks,
- * which count against no limit.
- */
+/** Returns the samples that have a response and count against a limit, sorted by time. */
 function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -40,7 +34,7 @@ function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** Returns the samples of one key under load, in order of time. Leaves out health checks and requests without a response. */
+/** Returns the samples of a key under load that have a response and count against a limit, sorted by time. */
 export function limiterSamplesUnderLoad({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
@@ -74,7 +68,6 @@ const isObject = (value: unknown): value is JsonObject => typeof value === "obje
 const isTierLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Parses a saved sample; `null` if the value is not a sample, because somebody may have edited the evidence. */
 function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
   const shown = parseRateLimitInfo(value);
@@ -87,20 +80,17 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** The number of admitted requests in the current window, at each time of a run. The window is rolling or fixed. */
+/** The number of admitted requests in the current rolling or fixed window, over the time of a run. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
-  /** Number of admitted requests in the current window, after each change. `x`: the target's time in milliseconds. */
+  /** Number of admitted requests in the window, after each change. `x` is the target's time in ms. */
   readonly line: readonly ChartPoint[];
   /** Points for refused requests. Their height is the number of requests that were admitted in the window. */
   readonly refusals: readonly ChartPoint[];
   readonly max: number;
 }
 
-/**
- * Counts the admitted requests in a rolling window. If a count exceeds the published limit, also counts in fixed
- * windows. Returns the counts with the lower maximum.
- */
+/** Counts admitted requests in a rolling window. Above the limit, uses fixed windows if their maximum is lower. */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -157,10 +147,7 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/**
- * Returns a function that gives the number of the fixed rate-limit window to which a response belongs. It uses the
- * reset header, or else the response's date.
- */
+/** Returns a function that gives the number of a response's fixed rate-limit window, by reset header or date. */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -190,7 +177,7 @@ function mostFrequent(values: readonly number[]): number {
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;
 }
 
-/** Reduces a line to what a chart of this many columns can show: the first, lowest, highest and last point of each column. */
+/** Reduces a line to the points that a chart of this many columns can show. */
 export function downsample(points: readonly ChartPoint[], columns: number): ChartPoint[] {
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const width = Math.max(last - first, 1e-9) / columns;

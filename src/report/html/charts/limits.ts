@@ -17,10 +17,7 @@ export type ChartedWindow = "minute" | "hour";
 
 const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
-/**
- * Charts how many requests of a key were admitted and refused, and the `X-RateLimit-Remaining` of their responses.
- * Empty without samples.
- */
+/** Charts the admitted and refused requests of a key, and the `X-RateLimit-Remaining` of their responses. */
 export function limitCharts({ name, limits, samples }: KeySamples, window: ChartedWindow): Html[] {
   if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
@@ -192,10 +189,7 @@ function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreak
 
 const minuteSeconds = 60;
 
-/**
- * Charts admitted and refused requests by minute. Used for long loads, whose evidence has only the counts of each
- * second.
- */
+/** Charts admitted and refused requests by minute, for long loads, whose evidence has only counts. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

@@ -8,10 +8,7 @@ import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
-/**
- * An attempt to deliver a webhook event. It happened between `from` and `to`, in seconds after the first attempt. These
- * differ only if the test clock was advanced since the first attempt.
- */
+/** An attempt to deliver a webhook event, between `from` and `to`, in seconds after the first attempt. */
 interface DeliveryAttempt {
   readonly from: number;
   readonly to: number;
@@ -25,10 +22,7 @@ interface RetriedEvent {
 
 const maxListedAddresses = 7;
 
-/**
- * Charts the retries of failed webhook deliveries, next to the published schedule. The schedule appears twice: counted
- * from the previous attempt, and from the first. `null` if nothing was retried.
- */
+/** Charts the retries of webhook deliveries and the published schedule; `null` if nothing was retried. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedEventsOf(deliveries);
   if (all.length === 0) return null;
@@ -64,10 +58,7 @@ const delaysFromPrevious = delaysFromFirst.map((_, at) =>
   delaysFromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0),
 );
 
-/**
- * Returns a retried event for each webhook address whose first delivery the harness refused, with all attempts. Leaves
- * out addresses that received the event only once.
- */
+/** Returns a retried event for each webhook address whose first delivery the harness refused. */
 function retriedEventsOf(deliveries: readonly Delivery[]): RetriedEvent[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): RetriedEvent[] => {
@@ -133,7 +124,7 @@ function formatReply({ reply }: Delivery): string {
   }
 }
 
-/** The scale is nearly linear up to about this many seconds, so that it can show 0. Above, it is logarithmic. */
+/** Up to about this many seconds, the logarithmic scale is nearly linear, so that it can show 0. */
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale, on which both a minute and two hours can be seen. */

@@ -16,10 +16,7 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/**
- * Charts the events of streams over time. Draws only the first of several similar streams of an agent. `null` if no
- * stream was opened.
- */
+/** Charts stream events over time, without similar streams of an agent; `null` if there are no streams. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;
@@ -61,7 +58,7 @@ function chartedStreams({ id, key, request, sentMs, answer }: Exchange): Charted
   return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
 }
 
-/** Returns a key that is equal for streams of one agent whose first event, last event and ending are the same. */
+/** Returns a key that is equal for similar streams: same agent, first event, last event and ending. */
 const streamKey = ({ name, answer }: ChartedStream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 

@@ -9,7 +9,7 @@ import { retryChart } from "../charts/retries.ts";
 import { keySamplesOf } from "../charts/limiter-samples.ts";
 import { streamChart } from "../charts/streams.ts";
 
-/** Renders the charts of a run: limits by tier, latencies, retries and streams. Empty if the evidence has data for none of them. */
+/** Renders the charts of a run: limits by tier, latencies, retries and streams. */
 export function chartsSection({ evidence, report }: ReportDocument): Html {
   if (evidence === null) {
     const isExpected = report.load === undefined && report.findings.length > 0;

@@ -40,10 +40,7 @@ export function pageContextOf(document: ReportDocument): PageContext {
 
 const shownMessageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
-/**
- * Renders the evidence of a finding: the first message as on the wire, commands that reproduce it, and the ids of other
- * messages. `null` without evidence.
- */
+/** Renders the evidence of a finding: its first message, commands to reproduce it, and ids of other messages. */
 export function evidenceSection(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];
   const { exchanges, deliveries } = context.recorded();
@@ -62,9 +59,7 @@ export function evidenceSection(finding: ReportFinding, context: PageContext): H
 const maxLineCharacters = 4000;
 const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
 
-/**
- * Renders an exchange or a delivery line by line, as it went over the wire. `null` if the page would become too long.
- */
+/** Renders a message as it went over the wire; `null` if the page would become too long. */
 function messageOnWire({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
   const command = commands.join("\n");

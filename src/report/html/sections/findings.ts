@@ -10,7 +10,7 @@ import { outcomeBadge, multilineText, prose, pageSection, definitionList } from 
 import { type Html, html } from "../markup.ts";
 import { type PageContext, evidenceSection } from "./evidence.ts";
 
-/** Renders all findings, section by section. The script of the page adds controls that filter and search them. */
+/** Renders all findings, section by section. */
 export function findingsSection(context: PageContext): Html {
   const { findings } = context.report;
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
@@ -121,10 +121,7 @@ function findingDetails(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/**
- * Returns the document's sentence that a finding checks. If no clause states it, returns the expected result, or else
- * the reason.
- */
+/** Returns the document's sentence that a finding checks, or else the expected result or the reason. */
 const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(clauseSentence(clause) || expected || reason, 400);
 

@@ -7,10 +7,7 @@ import { type Html, html, type HtmlContent } from "../markup.ts";
 
 const columns = [["Clause", "nowrap"], ["Level", "nowrap"], "Sentence", "Checks and outcomes"] as const;
 
-/**
- * Renders a table of all clauses for servers, or for clients if the report judges a client. A row has the level, the
- * checks and their outcomes.
- */
+/** Renders a table of all clauses for the party of a report, with their checks and outcomes. */
 export function traceabilitySection(report: Report): Html {
   const findingsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const party = partyOf(report);

@@ -66,7 +66,6 @@ export function verdictBanner(report: Report): Html {
     ${numberTiles(headlineNumbers(report))}`;
 }
 
-/** Returns the words for the verdict. If only rules of a load scenario failed, they say that no clause is broken. */
 function verdictTextOf({ verdict, totals, load }: Report): VerdictText {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {

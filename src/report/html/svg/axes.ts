@@ -7,7 +7,7 @@ export interface Axis {
   readonly format: (value: number) => string;
 }
 
-/** The rectangle of a chart in which data is drawn, in SVG units. Its margins are wide, because labels keep their size on a phone. */
+/** The size of a chart, and the rectangle in which its data is drawn, in SVG units. */
 export interface PlotArea {
   readonly width: number;
   readonly height: number;
@@ -26,13 +26,13 @@ export const createPlot = (height: number, left = 66): PlotArea => ({
   bottom: height - 60,
 });
 
-/** Formats a coordinate with one decimal. A drawing may have thousands, and more decimals would make it large. */
+/** Formats a coordinate with at most one decimal, which keeps a drawing of thousands of points small. */
 export const formatCoordinate = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const xAt = ({ left, right }: PlotArea, share: number): number => left + share * (right - left);
 export const yAt = ({ top, bottom }: PlotArea, share: number): number => bottom - share * (bottom - top);
 
-/** Minimum distance between the labels of two ticks, in SVG units, so that the labels do not touch on a phone. */
+/** Minimum distance between the labels of two ticks, in SVG units. Closer labels would touch on a phone. */
 const minTickLabelGap = 92;
 
 /** Draws the grid, and the ticks and labels of both axes. */
@@ -99,10 +99,7 @@ export function linearScale(from: number, to: number, wanted: number, units: rea
 
 const minLogarithmicValue = 1e-9;
 
-/**
- * Creates a logarithmic scale for values above 0. Ticks are at powers of ten. A scale of at most three powers has more
- * ticks: 1, 2, 5, 10, 20, 50, ….
- */
+/** Creates a logarithmic scale for values above 0, with ticks at powers of ten; a short scale has more ticks. */
 export function logarithmicScale(from: number, to: number): Scale {
   if (from < minLogarithmicValue) return logarithmicScale(minLogarithmicValue, Math.max(to, 10 * minLogarithmicValue));
   const [low, high] = [
@@ -141,10 +138,7 @@ interface TimeStretch {
   readonly offset: number;
 }
 
-/**
- * Creates a time axis on which a pause longer than `maxPause` takes only `shownPause`.
- * @param units allowed distances between ticks, smallest first
- */
+/** Creates a time axis on which a pause longer than `maxPause` takes only `shownPause`. */
 export function timeAxisWithBreaks(
   times: readonly number[],
   {

@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { prose, renderTable } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Styles of lines, bars and dots. Each combines a colour with a dash or a shape, so that colour is not the only sign. */
+/** Styles of lines, bars and dots. Each has a dash or a shape too, so that colour is not the only sign. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
@@ -31,10 +31,7 @@ export interface ChartParts {
 
 const maxTableRows = 60;
 
-/**
- * Renders a chart with its title, description and legend, and its data as a table. Texts may come from the target: they
- * are escaped.
- */
+/** Renders a chart with its title, description and legend, and its data as a table. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">

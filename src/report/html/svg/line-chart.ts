@@ -19,7 +19,7 @@ export interface ChartPoint {
   readonly y: number;
 }
 
-/** A series of points. `step`: a line that keeps its height until the next point. `dots` and `crosses`: points without a line. */
+/** A series of points. `step` is a line that keeps its height until the next point. */
 export interface ChartSeries {
   readonly name: string;
   readonly tone: Tone;
@@ -51,7 +51,7 @@ export interface LineChart {
   readonly title: string;
   readonly says: string;
   readonly x: Axis & {
-    /** Allowed distances between ticks, smallest first: 60, 300 and 3600 for seconds. Default: round decimal numbers. */
+    /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. */
     readonly units?: readonly number[];
     /** A scale to use instead of a linear one, such as one that shortens pauses. */
     readonly scale?: Scale;
@@ -107,12 +107,12 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
   ];
   const above = values.filter((value) => value > 0);
   if (scale === "logarithmic" && above.length > 0) return logarithmicScale(lowestOf(above), highestOf(above));
-  // The scale leaves room above the highest value, because a reference line at the very top would overlap the axis label.
+  // Leaves room at the top, where a reference line would overlap the label of the axis.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
   return linearScale(scale === "fitted" ? lowestOf(values) : Math.min(0, lowestOf(values)), highest, 5);
 }
 
-/** Returns the smallest value. `Math.min(...values)` would throw for a series with more points than a call may have arguments. */
+/** Returns the smallest value. `Math.min(...values)` would throw if there are very many. */
 const lowestOf = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 const highestOf = (values: readonly number[]): number =>
@@ -131,7 +131,7 @@ function drawSeries({ tone, shape, points }: ChartSeries, place: PlotScales): Ht
     case "step":
       return html`<path class="line ${tone}" d="${stepPath(points, place)}" />`;
     case "dots":
-      // Draws all dots in one path, as lines of length 0 with round ends. Hundreds of circle elements would make the page large.
+      // All dots are one path of lines with length 0 and round ends, because circles would make the page large.
       return html`<path
         class="dots ${tone}"
         d="${points.map((point) => `M${formatPoint(place, point)}h0`).join("")}"
@@ -170,7 +170,7 @@ function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: PlotS
     >`;
 }
 
-/** Minimum distance between two labels of vertical lines, as a share of the axis. Closer labels would overlap. */
+/** Minimum distance between the labels of two vertical lines, as a share of the axis. */
 const minLabelGap = 0.25;
 
 function drawVerticalLines(verticalLines: readonly VerticalLine[], place: PlotScales): Html[] {

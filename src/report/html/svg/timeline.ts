@@ -29,7 +29,7 @@ export interface TimelineChart {
 
 const rowHeight = 56;
 
-/** Renders rows of marks over a common time axis. The name of a row is above its marks, so that a phone has room for it. */
+/** Renders rows of marks over a common time axis, with the name of each row above its marks. */
 export function renderTimeline({ title, says, x, rows, legend, table }: TimelineChart): Html {
   const height = rows.length * rowHeight + 80;
   const plot: PlotArea = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };

@@ -37,7 +37,9 @@ afterAll(async () => {
 
 const reportIn = (name: string): Report => readReport(readFileSync(join(folder, name, "report.json"), "utf8"), name);
 const withUser = (url: string): string => url.replace("http://", `http://corp:${password}@`);
-const fewChecks = ["--only", "LST-1", "--only", "INV-1", "--only", "SSE-1", "--only", "REQ-*"];
+const fewChecks = ["LST-1", "INV-1", "SSE-1", "REQ-*"].flatMap((each) => ["--only", each]);
+// The target has no slow agent.
+fewChecks.push("--skip", "INV-1/slow*");
 const aimed = async (baseUrl: string, ...more: string[]): Promise<string[]> => [
   "--base-url",
   baseUrl,
@@ -61,9 +63,7 @@ describe("a proxy that the environment names", () => {
     expect(reportIn("plain").totals).toMatchObject({ error: 0, skipped: 0 });
     expect(reportIn("plain").target.way).toEqual({ proxy: { url: proxy.url, asksWho: true } });
     expect(proxy.requests.length).toBe(reportIn("plain").requests);
-    expect(new Set(proxy.requests.map((each) => each.replace(/ (http:\/\/[^/]+).*/, " $1")))).toEqual(
-      new Set([`GET http://${host}`, `POST http://${host}`, `PUT http://${host}`]),
-    );
+    expect(proxy.requests.filter((each) => !each.includes(` http://${host}/v1/`))).toEqual([]);
     const files = readdirSync(join(folder, "plain")).map((name) => readFileSync(join(folder, "plain", name), "utf8"));
     expect([out, err, ...files].filter((text) => text.includes(password))).toEqual([]);
   });

@@ -56,7 +56,7 @@ describe("judge", () => {
     const { report } = await judge(describeTarget(server.baseUrl, server.keys.pro), {
       only: ["AUTH-3"],
     });
-    expect(report.totals).toMatchObject({ pass: 5, fail: 0 });
+    expect(report.totals).toMatchObject({ pass: 6, fail: 0 });
   });
 
   const unusable: readonly [string, TargetDescription, JudgeOptions, RegExp][] = [

@@ -186,7 +186,7 @@ const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
-    ["LIM-4"],
+    ["LIM-4", "LIM-13"],
   ),
   "limits-shared-by-tier": fault(
     ["LIM-9", "HDR-12"],

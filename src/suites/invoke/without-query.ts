@@ -4,7 +4,7 @@ import { memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import type { Check } from "../../run/judge/check.ts";
 import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
-import { unproven } from "../../run/judge/finding.ts";
+import { inapplicable, unproven } from "../../run/judge/finding.ts";
 import {
   agentInPath,
   type AllExchanges,
@@ -142,6 +142,7 @@ export const streamWithoutQueryCheck: Check = checkEvery(
         ? { expected: "400", actual: describeStatus(exchange) }
         : undefined;
     },
-    whenEmpty: unproven("no such request was answered"),
+    // Targets with requests of their own get no stream with one mistake alone.
+    whenEmpty: inapplicable("no stream whose only mistake is the absent `query` was answered"),
   },
 );

@@ -3,10 +3,7 @@ import { tryParseJson } from "./json.ts";
 const minLongTextChars = 16 * 1024;
 const maxKeptDepth = 100;
 
-/**
- * Parses JSON from outside. Returns `undefined` if the text is not JSON. In a long text, replaces values that are
- * nested too deep by `null`.
- */
+/** Parses untrusted JSON; `undefined` if it is invalid. In a long text, `null` replaces values nested too deep. */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > minLongTextChars ? cutDeepValues(text) : text;
   return shallow === null ? undefined : tryParseJson(shallow);
@@ -17,7 +14,7 @@ const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** Difference between the character codes of a closing bracket and its opening one. */
 const toClosing = 2;
 
-/** Replaces values nested deeper than 100 levels by the text `null`. Returns `null` if the brackets do not match. */
+/** Replaces values nested deeper than 100 levels by `null`. Returns `null` if the brackets do not match. */
 function cutDeepValues(text: string): string | null {
   const awaited: number[] = [];
   let [left, from] = ["", 0];
@@ -53,10 +50,7 @@ interface Level {
 const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
-/**
- * Finds a defect in valid JSON: too deep nesting, a duplicate name, or the name `__proto__`. Returns a text that
- * continues "the file …", or `null` if there is none.
- */
+/** Finds deep nesting, a duplicate name or `__proto__` in valid JSON, as a text that continues "the file …". */
 export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -94,9 +88,7 @@ function placeOf(text: string, at: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/**
- * Returns the index of the quotation mark that ends a JSON string. If there is none, returns the length of the text.
- */
+/** Returns the index of the quotation mark that ends a JSON string, or the length of the text. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -1,27 +1,18 @@
 import { once } from "./memoize.ts";
 import { seededNumbers } from "./statistics/random.ts";
 
-/**
- * A row of a covering array: one value for each dimension, by the dimension's name. In the array, each pair of values
- * of two dimensions occurs in some row.
- */
+/** A row of a covering array: one value for each dimension, by the dimension's name. */
 export type Row = Readonly<Record<string, string>>;
 
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** The input of {@link prepareCovering}. */
 export interface CoveringInput {
-  /** The values of each dimension. The dimensions are in the order in which the tested program checks their values. */
+  /** The values of each dimension, in the order in which the tested program checks the dimensions. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /**
-   * Values that the tested program refuses, by dimension. After a refused value, the program does not check later
-   * dimensions.
-   */
+  /** Values that the tested program refuses. After one, the program checks no later dimension. */
   readonly refused: Choices;
-  /**
-   * Rules about rows. If a row has a listed value in every dimension of `when`, it must have a listed value in every
-   * dimension of `only`.
-   */
+  /** Rules: a row with listed values in all dimensions of `when` must also have listed values in all of `only`. */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether rows must cover the combinations of values of the dimensions `one` and `other`. */
   readonly isPaired: (one: string, other: string) => boolean;
@@ -29,10 +20,7 @@ export interface CoveringInput {
   readonly counts: (value: string) => boolean;
 }
 
-/**
- * Builds covering arrays over a fixed set of dimensions. The name of a pair consists of its two dimensions and their
- * values.
- */
+/** Builds covering arrays, in which each pair of values of two dimensions occurs in some row. */
 export interface Covering {
   /** Returns the names of all pairs that rows can cover. */
   readonly possiblePairs: () => readonly string[];
@@ -40,20 +28,14 @@ export interface Covering {
   readonly pairsIn: (row: Row) => readonly string[];
   /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
-  /**
-   * Completes each partial row with values that give as many new triples as possible. A triple is a combination of
-   * three values.
-   */
+  /** Completes each partial row with values that add as many new combinations of three values as possible. */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
 export interface ExtendOptions {
   /** Rows that exist already. Triples in these rows do not count as new. */
   readonly known: Iterable<Row>;
-  /**
-   * Partial rows to complete, with values for some dimensions only. A partial row is dropped if `exclusions` allow no
-   * complete row with its values.
-   */
+  /** Rows with values for some dimensions only. One that `exclusions` forbid is dropped. */
   readonly begun: readonly Row[];
   /** Seed of the random choices. The same seed gives the same rows. */
   readonly seed: number;
@@ -71,22 +53,18 @@ export interface CoverOptions {
   readonly isWanted?: (pair: string) => boolean;
 }
 
-/** Number of candidates that `cover` builds for each row. It keeps the candidate that covers the most new pairs. */
 const pairRowCandidates = 4;
-/** Number of candidates that `extend` builds for each partial row. It keeps the candidate with the most new triples. */
 const tripleRowCandidates = 8;
 /** The id of a value that is not chosen yet. */
 const undecided = -1;
 
 /**
- * Prepares to build covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). For each new row, the
- * algorithm builds several candidates. It keeps the candidate that covers the most new pairs. No npm library supports
+ * Builds covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). No npm library supports
  * existing rows, row costs and refused values.
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // An item is a dimension with one of its values. Items and pairs are represented by numbers, because a run looks up
-  // hundreds of thousands of pairs.
+  // Items and pairs are numbers, because a run looks up hundreds of thousands of pairs.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -117,10 +95,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /**
-   * Chooses the missing values of a partial row. In front of a given value, chooses no refused value. Returns `null` if
-   * the rules allow no such row.
-   */
+  /** Chooses the missing values of a row, none refused before a given one. Returns `null` if no row is allowed. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];
@@ -144,8 +119,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // A refused value ends the program's checks. So before the second value of a covered pair, only the pair's
-        // first value may be refused.
+        // A refused value ends the program's checks, so only a pair's first value may be refused before its second.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }
@@ -164,7 +138,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     ),
   );
 
-  /** Returns the triples that a row contains, as numbers. Values after the first refused value form no triples. */
+  /** Returns the triples in a row, as numbers. Values after the first refused one form no triples. */
   const triplesOf = (row: Ids): Int32Array => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;
     const own = row.filter((id) => isCounted[id]);

@@ -17,7 +17,7 @@ const segmentsOf = (text: string): string[] =>
 /** Matches printable ASCII, in which each character is a grapheme of one column. */
 const asciiPattern = /^[\x20-\x7e]*$/;
 
-/** Returns how many terminal columns a text takes. Wide letters and emoji take two, invisible characters none. */
+/** Returns the width of a text in terminal columns: two for wide letters and emoji, none for invisible ones. */
 export const displayWidth = (text: string): number =>
   asciiPattern.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
@@ -43,19 +43,13 @@ export function cutToWidth(text: string, columns: number): string {
   return end < 0 ? text : graphemes.slice(0, end).join("");
 }
 
-/**
- * Pads a text with blanks to a number of columns. With `align` right, the blanks come first. A text that is wider stays
- * as it is.
- */
+/** Pads a text with blanks to a number of columns. A wider text stays as it is. */
 export function padToWidth(text: string, columns: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, columns - displayWidth(text)));
   return align === "left" ? text + blanks : blanks + text;
 }
 
-/**
- * Splits a text into non-empty parts of at most `columns` columns. A grapheme wider than that becomes a part of its
- * own.
- */
+/** Splits a text into parts of at most `columns` columns. A wider grapheme becomes a part of its own. */
 export function splitToWidth(text: string, columns: number): string[] {
   const parts: string[] = [];
   let part = "";

@@ -1,7 +1,4 @@
-/**
- * Returns a text about an error for a message: the code of a system error, such as `ENOENT`, or the text of any other
- * error.
- */
+/** Returns the code of a system error, such as `ENOENT`, or the text of any other error. */
 export const errorCodeOrText = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 

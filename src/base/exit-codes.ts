@@ -2,10 +2,7 @@
 export const exitCodes = {
   /** No clause is broken. The verdict is conformant or partial. */
   fine: 0,
-  /**
-   * A must clause is broken, or the baseline is out of date. With `--strict`, a warning also counts. With `--complete`,
-   * an untested must clause also counts.
-   */
+  /** A broken must clause or old baseline; with `--complete`, an untested one; with `--strict`, a warning. */
   broken: 1,
   usage: 2,
   /** The target could not be reached, or no check was exercised. */
@@ -15,10 +12,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/**
- * The exit codes, highest priority first. A broken clause comes early, because its finding is valid even if something
- * else failed.
- */
+/** The exit codes, highest priority first. A broken clause counts even if something else failed. */
 const byPriority = [
   exitCodes.interrupted,
   exitCodes.usage,

@@ -1,8 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/**
- * Waits until Node has handled a signal that arrived while code blocked the event loop. Node needs two turns for that.
- */
+/** Waits the two event-loop turns that Node needs to handle a signal that arrived while code was running. */
 export async function handlePendingSignals(): Promise<void> {
   await setImmediate();
   await setImmediate();

@@ -13,10 +13,7 @@ const limitMessages = {
 
 export type HarnessLimitCode = keyof typeof limitMessages;
 
-/**
- * The error if this machine lacks a resource, such as ports. It says nothing about the target. The message is a part of
- * a sentence.
- */
+/** The error if this machine lacks a resource, such as ports. It says nothing about the target. */
 export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
   readonly code: HarnessLimitCode;
@@ -27,10 +24,7 @@ export class HarnessLimit extends Error {
   }
 }
 
-/**
- * Finds the exhausted resource of this machine that caused an error. Returns `null` if there is none, or if one of
- * several attempts failed for another reason.
- */
+/** Finds the exhausted resource that caused an error; `null` if any of several attempts failed otherwise. */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;
   if (!(error instanceof Error)) return null;
@@ -56,9 +50,7 @@ const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCo
   [/fork\/exec \S+: resource temporarily unavailable|failed to create new OS thread/i, "EAGAIN"],
 ];
 
-/**
- * Finds the exhausted resource of this machine that another program reports in its output; `null` if it reports none.
- */
+/** Finds the exhausted resource that another program reports in its output; `null` if it reports none. */
 export function harnessLimitIn(text: string): HarnessLimit | null {
   const found = foreignMessages.find(([pattern]) => pattern.test(text));
   return found === undefined ? null : new HarnessLimit(found[1]);

@@ -2,16 +2,13 @@ import { sanitize, truncate } from "./sanitize.ts";
 
 declare const harmless: unique symbol;
 
-/**
- * A message that is safe to print. Texts inserted into it have no control characters, and keys in them are hidden. Only
- * this file makes such messages.
- */
+/** A message that is safe to print, without control characters and keys. Only this file makes such messages. */
 export type Line = string & { readonly [harmless]: true };
 
 /** Maximum length of a text that is inserted into a message, in UTF-16 units. A longer text is cut. */
 const maxInsertedLength = 2000;
 
-/** Makes a line from a template literal. Makes control characters in inserted values visible, and hides keys. */
+/** Makes a line from a template literal: escapes control characters in inserted values, and hides keys. */
 export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
   template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;
 
@@ -28,19 +25,13 @@ export const joinLines = (lines: readonly Line[], separator: string): Line => li
 /** The text by which {@link hideKeys} replaces a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
-/**
- * Matches the words in which `hideKeys` looks for API keys. Words do not contain `/`, so each segment of a path is a
- * separate word.
- */
+/** Words that may be API keys. Without `/`, each segment of a path is a separate word. */
 const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
 const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
-/**
- * Hides credentials in URLs, and words that look like keys, because a user may have given a key by mistake. Keeps names
- * of files, clauses, flags, environment variables and hosts.
- */
+/** Hides credentials in URLs and words that look like API keys, which a user may have given by mistake. */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
   return text
@@ -65,7 +56,6 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, a word such as `my_acceptance_tests` may be a folder. So a word of a path is a key only if it has a long
-  // run of letters and digits.
+  // A word of a path may name a folder, such as `my_acceptance_tests`, so a key needs a long run of characters.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

@@ -10,7 +10,7 @@ export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (k
   };
 }
 
-/** Caches the results of a function of an object and a plain value. A result is kept as long as the object exists. */
+/** Caches a function's results for each pair of an object and a plain value, as long as the object exists. */
 export function memoizeByPair<K extends object, P extends string | number | boolean | null, V>(
   compute: (key: K, plain: P) => V,
 ): (key: K, plain: P) => V {

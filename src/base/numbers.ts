@@ -6,7 +6,7 @@ export function rounded(value: number, digits: number): number {
   return Math.round(value * power) / power;
 }
 
-/** Created on first use, because V8 takes 20 ms to load the locale data. Whole numbers are formatted without it. */
+/** Created on first use, because V8 takes 20 ms to load the locale data. */
 const englishNumbers = once(() => new Intl.NumberFormat("en"));
 
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
@@ -14,7 +14,7 @@ export const sumOf = (values: readonly number[]): number => values.reduce((sum, 
 /** Returns what percentage `part` is of `total`, rounded down, so that only the full total is 100 %. */
 export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
-/** Formats a number with a comma at each thousand, and at most three digits after the decimal point: `4,213`. */
+/** Formats a number with a comma at each thousand, and at most three decimals: `4,213`. */
 export const formatNumber = (value: number): string =>
   Number.isSafeInteger(value) ? String(value).replace(thousands, ",") : englishNumbers().format(value);
 

@@ -17,7 +17,6 @@ function readAvailableOnLinux(): number | null {
   }
 }
 
-/** Counts how many more files this process can open, by opening the null device. Node has no function for that. */
 function countOpenableFiles(max: number): number {
   const open: number[] = [];
   let isLimited = false;
@@ -34,9 +33,7 @@ function countOpenableFiles(max: number): number {
 export const reservedFiles = 64;
 
 /**
- * Checks, before a command sends anything, that this process can open enough files. Beyond its limit, Node would
- * silently close connections.
- *
+ * Checks that this process can open enough files. Beyond its limit, Node silently closes connections.
  * @param connections maximum number of open connections in one process
  * @throws {HarnessLimit}
  */
@@ -50,15 +47,13 @@ export function assertOpenFiles(connections: number): void {
   );
 }
 
-/** Returns the limit of open files to recommend to the user: a power of two that leaves room for other files. */
 const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
 /** How often {@link watchOpenFiles} checks, and the minimum time between two of its callbacks. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**
- * Calls `onLimit`, at most once a minute, when this process cannot open more files. Node itself does not report this.
- *
+ * Calls `onLimit`, at most once a minute, when this process cannot open more files.
  * @returns a function that ends the watch
  */
 export function watchOpenFiles(onLimit: () => void): () => void {

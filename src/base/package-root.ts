@@ -6,13 +6,10 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/** Folder of the package's files within the single executable file: `package/README.md` is the file `README.md`. */
+/** Folder of the package's files in the single executable file, such as `package/README.md`. */
 export const packageAssets = "package/";
 
-/**
- * Returns the root folder of the checkout or of the installed package. In the single executable file, this is a
- * temporary folder with the files that k6 reads. It is deleted when the process ends.
- */
+/** Returns the root folder of the package; in the single executable file, a temporary folder with files for k6. */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
 /** Returns the content of a text file of the package. */

@@ -9,16 +9,10 @@ export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
-/**
- * Parses JSON. Ignores a byte order mark. A problem is a phrase that follows the name of the file, such as "is not
- * JSON".
- */
+/** Parses JSON, with or without a byte order mark. A problem is a phrase such as "is not JSON". */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
-/**
- * Parses JSON that a person wrote. Reports `__proto__` and duplicate names as problems. Of duplicates, `JSON.parse`
- * would keep only the last value.
- */
+/** Parses JSON that a person wrote, and reports duplicate names, of which `JSON.parse` would keep the last. */
 export const parseHandwrittenJson = (text: string): Parsed<unknown> =>
   parseWith(text, { maxDepth: 200, checksNames: true });
 
@@ -33,10 +27,7 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
   }
 }
 
-/**
- * Removes the quoted input from a syntax error of V8, because it may be a secret. The message gives the line number
- * instead.
- */
+/** Removes the quoted input, which may be a secret, from a syntax error of V8, and adds the line number. */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;
@@ -45,7 +36,7 @@ function withoutQuote(message: string, text: string): string {
   return message.slice(0, -found.length) + (at < 0 ? "" : ` in line ${line}`);
 }
 
-/** Parses a value by a schema. The problem names the first invalid place, such as `keys.pro.tier: Invalid option`. */
+/** Parses a value by a schema. A problem names the first invalid place: `keys.pro.tier: Invalid option`. */
 export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: "value", value: parsed.data };

@@ -20,8 +20,5 @@ export function decodedSegment(segment: string): string {
   }
 }
 
-/**
- * Whether an id can be a segment of a URL path. URLs drop the segments `.` and `..`, and replace lone surrogates
- * (WHATWG URL, 4.1).
- */
+/** Whether an id can be a segment of a URL path; `.`, `..` and lone surrogates cannot (WHATWG URL, 4.1). */
 export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();

@@ -7,12 +7,11 @@ import { UsageError } from "./usage-error.ts";
 
 /**
  * Reads a file that the user named. `what` begins the error message, such as "The baseline".
- *
  * @throws {UsageError} if the file cannot be read
  */
 export function readTextFile(path: string, what: string): string {
   try {
-    // Refuses character devices, because some never end. Reads pipes, because a shell passes one for `<(command)`.
+    // A character device may never end. A pipe is allowed, because a shell passes one for `<(command)`.
     if (!statSync(path).isCharacterDevice()) return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(line`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);
@@ -22,7 +21,6 @@ export function readTextFile(path: string, what: string): string {
 
 /**
  * Parses the text of a JSON file that a person wrote. `path` names the file in the error message.
- *
  * @throws {UsageError} if the text is not JSON
  */
 export function parseJsonFile(text: string, path: string): unknown {
@@ -38,9 +36,7 @@ export class NotARegularFile extends Error {
 
 /**
  * Reads a regular file that the user named, up to `maxBytes`.
- *
- * @throws {NotARegularFile} for a device, which may have no end, a pipe or a folder
- * @throws {Error} Node's own, with its `code`, if the file cannot be read
+ * @throws {NotARegularFile} for a device, a pipe or a folder
  */
 export function readRegularFile(path: string, maxBytes: number): string {
   // Opens with O_NONBLOCK, because opening a pipe would otherwise wait until some process writes to it.
@@ -53,7 +49,7 @@ export function readRegularFile(path: string, maxBytes: number): string {
   }
 }
 
-/** Reads a file up to its end or to `maxBytes`. Does not trust the file's size, which is 0 for files in /proc. */
+/** Reads up to the file's end or `maxBytes`. Does not trust the file's size, which is 0 in /proc. */
 function readUpTo(maxBytes: number, file: number): string {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;

@@ -1,13 +1,11 @@
 import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
 
-/** Makes text from a target safe to print: unsafe characters become visible escapes. Keeps line feeds and tabs. */
+/** Makes text from a target safe to print by visible escapes. Keeps line feeds and tabs. */
 export const sanitize = (text: string): string => text.replace(unsafeCharacters, visibleEscape);
 
 const unsafeCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/**
- * Escapes characters that are unsafe to print, in a text that is JSON (RFC 8259, 7). The parsed value stays the same.
- */
+/** Makes JSON text safe to print by JSON escapes (RFC 8259, 7), which keep the parsed value. */
 export const sanitizeJson = (json: string): string =>
   json.replace(unsafeCharacters, (character) =>
     Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),
@@ -15,7 +13,7 @@ export const sanitizeJson = (json: string): string =>
 
 const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
-/** Copies plain JSON data. Each string, and each name of a member, becomes one line without control characters. */
+/** Copies plain JSON data. Each string and member name becomes one line without control characters. */
 export function sanitizeDeep<T>(data: T): T {
   const walk = (value: unknown): unknown => {
     if (typeof value === "string") return sanitizeLine(value, maxDeepLength);
@@ -39,7 +37,7 @@ export const sanitizeColoured = (text: string): string =>
     .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
     .join("");
 
-/** Makes text safe to print on one line of at most `most` columns. A line that was cut ends with an ellipsis. */
+/** Makes text safe to print on one line of at most `most` columns. A cut line ends with an ellipsis. */
 export function sanitizeLine(text: string, most = 300): string {
   const start = truncate(text, most * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
@@ -48,10 +46,7 @@ export function sanitizeLine(text: string, most = 300): string {
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
 
-/**
- * Length of the longest grapheme that is kept whole, in UTF-16 units. A longer one may be cut, because a target can put
- * any number of combining marks on one letter.
- */
+/** Maximum UTF-16 units of an uncut grapheme: a target can put endless combining marks on one letter. */
 const maxUncutGraphemeUnits = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
@@ -68,10 +63,7 @@ export function truncateStart(text: string, most: number): string {
   return text.slice(skipped + (from === text.length - most - skipped ? from : to));
 }
 
-/**
- * Returns the range of the grapheme at a position, in UTF-16 units. If the grapheme is too long, returns the range of
- * the code point.
- */
+/** Returns the range of the grapheme at a position; if it is too long, that of the code point. */
 function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;

@@ -33,10 +33,7 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
   return expansion(piece, next?.kind === "text" ? next.text : "");
 }
 
-/**
- * Formats a variable for use inside double quotes. Adds braces if the text `after` it could be read as part of its
- * name.
- */
+/** Formats a variable for double quotes, with braces if its name would run on into the text `after` it. */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
 

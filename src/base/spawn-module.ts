@@ -2,8 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// This file starts a module in another thread or process. The module is a file next to its caller, or a part of the
-// single executable file.
+// Starts modules in threads and processes, from files or from the single executable file.
 
 /** Name of the harness's own code within the single executable file. */
 export const codeAsset = "code.cjs";
@@ -15,16 +14,14 @@ export const startWorker = (callerUrl: string, name: string, options: WorkerOpti
     : new Worker(moduleNextTo(callerUrl, name), options);
 
 interface ProcessOptions extends ForkOptions {
-  /**
-   * Options for Node. They must be allowed in NODE_OPTIONS, through which the single executable file passes them on.
-   */
+  /** Options for Node. Use only options that are allowed in NODE_OPTIONS. */
   readonly execArgv: string[];
 }
 
 /** Starts the module `name` in a new process. The module is next to the caller, whose URL is `callerUrl`. */
 export function startProcess(callerUrl: string, name: string, options: ProcessOptions): ChildProcess {
   if (!isSea()) return fork(moduleNextTo(callerUrl, name), [], options);
-  // The single executable file passes all arguments to the harness's code, so options for Node go into NODE_OPTIONS.
+  // The single executable file passes all arguments to the harness, so Node reads its options from NODE_OPTIONS.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
   return fork(partMark + name, [], { ...options, execArgv: [], env });
@@ -37,16 +34,13 @@ export const sendToParent = (message: Serializable): void =>
 
 const partMark = "part of the conformance executable: ";
 
-/**
- * In the single executable file, returns the name of the module that `startWorker` or `startProcess` has started.
- * Returns `null` if a user started the program.
- */
+/** Returns the module to run in a thread or process of the single executable file; `null` if a user started it. */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;
   return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;
 }
 
-/** Returns the module's URL. The module has the caller's file extension: `.ts` in the sources, `.js` in the build. */
+/** Returns the URL of a module, with its caller's extension: `.ts` in the sources, `.js` in the build. */
 const moduleNextTo = (callerUrl: string, name: string): URL =>
   new URL(`./${name}${callerUrl.endsWith(".ts") ? ".ts" : ".js"}`, callerUrl);

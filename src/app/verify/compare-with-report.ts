@@ -37,9 +37,7 @@ import { judgeSavedEvidence } from "../load/judge-saved-load.ts";
 export interface ReportComparison {
   /** The contradictions between statement, report and evidence, one line of text each. */
   readonly mismatches: readonly string[];
-  /**
-   * Sentences that say how the evidence was judged again, and how this judgement differs from that of another version.
-   */
+  /** Sentences on how the evidence was judged again, and on differences from the report. */
   readonly notes: readonly string[];
 }
 
@@ -78,10 +76,7 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/**
- * Compares a report of another harness version with this version's judgement of the same evidence. Another verdict is a
- * mismatch. Other differences are only notes.
- */
+/** Compares another version's report with this judgement. Only another verdict is a mismatch. */
 function compareWithOtherVersion(
   { suite, verdict }: Report,
   again: Report,
@@ -112,7 +107,7 @@ function digestsIn(folder: string, report: Report): Digests {
 /** The messages of the command line and those of the library, because the report may come from either. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** Judges the evidence in a report's folder again. Uses those of the `wordings` that match the texts in the report. */
+/** Judges the evidence in a report's folder again, with the `wordings` that the report uses. */
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
@@ -132,10 +127,7 @@ function rejudgeReport(folder: string, report: Report, wordings: PossibleMessage
   };
 }
 
-/**
- * Returns contradictions between a report and its evidence: another target, or more requests in the evidence than the
- * report counts.
- */
+/** Returns contradictions between a report and its evidence, such as another target. */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;
   const urls = exchanges.map(({ request }) => request.url);

@@ -42,9 +42,7 @@ export interface Seal {
   readonly contradictions: readonly string[];
 }
 
-/**
- * Reads a statement, plain or in a signed envelope. Does not check the signature. Throws if the statement is ambiguous.
- */
+/** Reads a statement, plain or in a signed envelope, without checking the signature. Throws if it is ambiguous. */
 export function readStatement(file: string): PublishedStatement {
   const text = readTextFile(file, "The statement");
   const raw = parseJsonFile(text, file);
@@ -66,7 +64,6 @@ function parseStrictly<T>(text: string, raw: unknown, schema: z.ZodType<T>, file
   throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Whether no JSON object has two fields of the same name. A parser and a person might read different values. */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));
 

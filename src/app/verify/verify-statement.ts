@@ -42,10 +42,7 @@ export type SignatureState =
   | { readonly kind: "unsigned" | "unchecked" | "refused" }
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
 
-/**
- * Verifies a statement by its signature, its report and a policy. `notes` of the result say which of these were not
- * checked.
- */
+/** Verifies a statement by its signature, its report and a policy. `notes` of the result say what was not checked. */
 export async function verifyStatement(options: VerifyOptions): Promise<Verification> {
   const { policy, now } = options;
   const published = readStatement(options.statementFile);
@@ -115,7 +112,7 @@ function checkSignature(
   return { state, mismatches: problems, notes };
 }
 
-/** Returns the problems that the statement shows by itself: it has expired, or its fields contradict each other. */
+/** Returns the problems that the statement shows by itself, such as an expiry date in the past. */
 function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   if (seal === null) return [];
   const isExpired = now.getTime() >= Date.parse(seal.expires);
@@ -130,17 +127,14 @@ function comparisonOf({ statement }: PublishedStatement, { report, messages }: V
   return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }
 
-/**
- * A statement that may supersede the verified one. `isTrusted`: its signature is at least as good as that of the
- * verified statement.
- */
+/** A statement that may supersede the verified one. `isTrusted`: its signature is at least as good. */
 export interface KnownStatement {
   readonly file: string;
   readonly statement: Statement;
   readonly isTrusted: boolean;
 }
 
-/** Returns a line for each newer nonconformant statement about the deployment, and for each untrusted statement. */
+/** Returns a line for each newer nonconformant statement about the deployment, and for each untrusted one. */
 export function supersedingStatements(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {
     const name = sanitizeLine(file, 120);

@@ -55,7 +55,7 @@ const stateSchema = z.object({
   targetFile: z.string().nullable(),
 });
 
-/** The content of `watch.json`. With it, a later process can go on listening for the webhook deliveries of a run. */
+/** The content of `watch.json`, from which a later process can resume the wait for webhook deliveries. */
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
@@ -63,10 +63,7 @@ export interface WatchState {
   readonly epochMs: number;
   /** When the run ended and the watch began, in milliseconds since the start of the run. */
   readonly sinceMs: number;
-  /**
-   * The target file of the run. The new report must redact the keys of this file. `null` if the run was started without
-   * a target file.
-   */
+  /** Target file whose keys the new report must redact; `null` if the run had none. */
   readonly targetFile: string | null;
 }
 
@@ -115,12 +112,12 @@ export type JournalLine = { readonly began: number } | { readonly listening: num
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
-/** Appends lines to `watch.jsonl`. Flushes each line to disk at once, so that a killed process loses no delivery. */
+/** Appends lines to `watch.jsonl`, and flushes each to disk, so that a killed process loses no delivery. */
 export type Journal = ReturnType<typeof openJournal>;
 
 export function openJournal(folder: string) {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // Only this user may read the file, even if it existed before, because deliveries may contain webhook secrets.
+  // Deliveries may contain webhook secrets, so only this user may read the file.
   fchmodSync(file, 0o600);
   // Begins the first new line with a line feed, because a killed process may have left an incomplete line.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
@@ -147,23 +144,17 @@ export function readJournal(folder: string): JournalLine[] {
     });
 }
 
-/** Deletes `watch.json` and `watch.jsonl`. After a finished watch, the report's folder contains their deliveries. */
+/** Deletes `watch.json` and `watch.jsonl`, after the report has been written. */
 export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
 
 /** How often the journal gets a line that says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
-/**
- * Maximum time between two lines of the journal while the receiver listens. A longer gap counts as time without a
- * receiver, because the machine may have been asleep.
- */
+/** A longer silence in the journal counts as time without a receiver: the machine may have been asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-/**
- * Creates an accumulator for the lines of the watch journal. It collects deliveries, and periods without a receiver.
- * Its first deliveries are those that the run `received`.
- */
+/** Collects deliveries and periods without a receiver from the lines of the journal. */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
@@ -175,10 +166,7 @@ export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) 
       if ("delivery" in entry) deliveries.set(entry.delivery.id, entry.delivery);
       lastLineMs = Math.max(lastLineMs, atMs);
     },
-    /**
-     * Returns all deliveries, and the periods up to `untilMs` in which no receiver listened. `untilMs` counts from the
-     * start of the run.
-     */
+    /** Returns all deliveries, and the periods without a receiver until `untilMs` after the start of the run. */
     upTo: (untilMs: number, isListening: boolean): WatchedDeliveries => {
       const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;
       const rest = isSilent ? [{ fromMs: lastLineMs, toMs: untilMs }] : [];

@@ -29,10 +29,7 @@ export interface WatchTimers {
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /**
-   * The webhook receiver of the run, if it still listens; the watch closes it. If `null` or absent, the watch starts a
-   * new receiver.
-   */
+  /** The run's webhook receiver, which the watch closes; without one, the watch starts a new receiver. */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   /** Secrets to redact in deliveries. */
@@ -64,7 +61,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/** Listens for webhook deliveries after a run, if a retry is still due. Writes each delivery to the journal at once. */
+/** Waits for webhook deliveries after a run if a retry is still due, and writes each to the journal. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -96,10 +93,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /**
-   * Adds a line for a gap to the journal if the receiver refused connections since the last call. The refused
-   * connections may have been deliveries.
-   */
+  /** Notes in the journal that the receiver has refused connections, which may have been deliveries. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -137,10 +131,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   return { ended: end() };
 }
 
-/**
- * Opens the journal of a watch. If a line cannot be written later, the watch goes on. The report at its end contains
- * the delivery anyway.
- */
+/** Opens the journal of a watch. If a line cannot be written later, the watch goes on. */
 function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
   let isReported = false;
   try {
@@ -161,10 +152,7 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 
 const isScheduleOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/**
- * Returns a receiver's record whose counters continue after the earlier deliveries. So new deliveries get the next
- * attempt numbers and delivery ids.
- */
+/** Continues the counters of a receiver after earlier deliveries, so that no delivery id occurs twice. */
 function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);
@@ -175,10 +163,7 @@ function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delive
   };
 }
 
-/**
- * Replaces the arrival times of deliveries by times of the wall clock, because the receiver's own clock stops while the
- * machine sleeps.
- */
+/** Corrects arrival times to the wall clock, because the receiver's clock stops while the machine sleeps. */
 function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

@@ -7,9 +7,7 @@ const prefix = ".tmp-";
 /** Matches the names that {@link temporaryName} returns: a machine id, a process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
-/**
- * Identifies this machine or container. Process ids can be compared only within it. Containers may share a host name.
- */
+/** Identifies this machine or container, within which process ids can be compared. */
 const machineId = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
 function processNamespace(): string {
@@ -30,10 +28,7 @@ export interface FileOwner {
 
 export const thisProcess: FileOwner = { machine: machineId, pid: process.pid };
 
-/**
- * Whether the process that owns a file has ended. `false` for a process on another machine, because this machine cannot
- * tell.
- */
+/** Whether the process that owns a file has ended; `false` for a process on another machine. */
 export function hasEnded(owner: FileOwner): boolean {
   if (owner.machine !== machineId) return false;
   try {
@@ -49,12 +44,10 @@ export function hasEnded(owner: FileOwner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/**
- * After this time without a change, a temporary file counts as abandoned, even if its process runs on another machine.
- */
+/** After this time, a temporary file counts as abandoned, even one of another machine. */
 const maxAgeMs = 10 * 60_000;
 
-/** Removes temporary files that killed processes have left in a folder. Keeps the files of running processes. */
+/** Removes temporary files that killed processes have left in a folder. */
 export function sweepTemporaryFiles(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -70,9 +63,7 @@ export function sweepTemporaryFiles(folder: string): void {
 const isAbandoned = (file: string, owner: FileOwner): boolean =>
   hasEnded(owner) || (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < Date.now() - maxAgeMs;
 
-/**
- * Turns a name into a part of a file name. Replaces anything but letters and digits by dashes. The result may be empty.
- */
+/** Turns a name into a part of a file name, of letters, digits and dashes. The result may be empty. */
 export const slug = (name: string): string =>
   name
     .toLowerCase()

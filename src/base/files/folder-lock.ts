@@ -43,9 +43,7 @@ process.on("exit", releaseFolders);
 
 /**
  * Locks an existing folder for this process, until {@link releaseFolders} is called or the process ends.
- *
  * @throws {FolderInUse} if another process has locked it
- * @throws Node's own error if the folder cannot be written
  */
 export function lockFolder(folder: string): void {
   const file = join(folder, lockName);
@@ -65,17 +63,15 @@ export function lockFolder(folder: string): void {
     try {
       renew();
     } catch {
-      // A lock that cannot be renewed becomes stale, and another process may take it. `assertLocked` notices that.
+      // The lock becomes stale, so another process may take it. `assertLocked` notices that.
     }
   }, renewalIntervalMs).unref();
   heldLocks.set(folder, { file, descriptor, timer });
 }
 
 /**
- * Checks that this process still has its locks. Must be called before results are written, because a process that was
- * suspended for long may have lost them.
- *
- * @throws {FolderInUse} if another process has the lock of this folder, or of a folder around it
+ * Checks that this process still has its locks. Call before writing results: a suspended process may lose them.
+ * @throws {FolderInUse} if another process has locked this folder or one around it
  */
 export function assertLocked(folder: string): void {
   const path = resolve(folder);
@@ -100,7 +96,7 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // A lock file that cannot be removed does no harm: the next process reads from it that this process has ended.
+    // The file does no harm: the next process sees in it that this process has ended.
   }
 }
 
@@ -123,10 +119,7 @@ function writeLock(descriptor: number, since: string): void {
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
 }
 
-/**
- * Removes a stale lock file. First renames it and reads it again, because another process may have replaced it
- * meanwhile.
- */
+/** Removes a stale lock file. Renames and rereads it first, because another process may have replaced it. */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
   const taken = join(folder, temporaryName());
@@ -142,8 +135,7 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // An empty or unreadable lock file belongs to a process that is about to write it, or that was killed before it
-  // could. Only age tells which.
+  // Without a readable holder, a running process may just be writing the lock file. Only its age tells.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleAfterMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleAfterMs;

@@ -30,10 +30,7 @@ export function followLinks(file: string, depth = 0): string {
   return followLinks(resolve(dirname(path), readlinkSync(path)), depth + 1);
 }
 
-/**
- * Creates a folder and its missing parents. Does not use `mkdirSync` with `recursive: true`, which never returns on
- * /proc.
- */
+/** Creates a folder and its parents. `mkdirSync` with `recursive: true` would never return on /proc. */
 export function makeFolder(path: string, mode = 0o777): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path), mode);
@@ -46,9 +43,7 @@ export function makeFolder(path: string, mode = 0o777): void {
 }
 
 /**
- * Checks that a file could be written, without changing it. Creates its folder if missing, and removes old temporary
- * files there.
- *
+ * Checks that a file could be written, without changing it. Creates its folder if missing.
  * @throws Node's own error
  */
 export function checkWritable(file: string): void {
@@ -64,8 +59,7 @@ export function checkWritable(file: string): void {
 }
 
 /**
- * Checks that files can be created in a folder, by creating one. Removes old temporary files first.
- *
+ * Checks that files can be created in a folder, by creating one.
  * @throws Node's own error
  */
 export function checkFolderWritable(folder: string): void {

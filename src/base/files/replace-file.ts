@@ -20,14 +20,12 @@ import { descriptorOf, followLinks } from "./folders.ts";
 import { temporaryName } from "./file-names.ts";
 
 export interface ReplaceOptions {
-  /** Permissions of the file. Default: those of the file that it replaces; for a new file, the system's default. */
+  /** Permissions of the file; by default those of the file that it replaces. */
   readonly mode?: number;
 }
 
 /**
- * Replaces a file in one step, so that the old file stays if anything fails. Writes directly to pipes, devices and
- * sockets.
- *
+ * Replaces a file in one step, so that the old file stays on an error. Writes into pipes and devices.
  * @throws Node's own error
  */
 export function replaceFile(file: string, text: FileText, options: ReplaceOptions = {}): void {
@@ -43,9 +41,7 @@ export interface StagedFile {
 }
 
 /**
- * Writes a text into a temporary file next to the final file. If the final file is a pipe or a device, writes nothing
- * until `commit`.
- *
+ * Writes a text into a temporary file, which `commit` renames to `file`. A pipe is written by `commit`.
  * @throws Node's own error
  */
 export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions = {}): StagedFile {
@@ -101,10 +97,7 @@ export function draftFor(file: string): Draft {
   return { path, commit };
 }
 
-/**
- * Temporary files that are being written. They are removed if the process ends in the middle, for example after a
- * second signal.
- */
+/** Unfinished temporary files, to be removed if the process ends in the middle. */
 const drafts = new Set<string>();
 process.on("exit", () => {
   for (const draft of drafts) rmSync(draft, { force: true });
@@ -127,9 +120,6 @@ function writeDraft(draft: string, text: FileText, mode: number | undefined, bef
   }
 }
 
-/**
- * Gives a file the owner of the file that it replaces, if permitted. Usually only an administrator may change an owner.
- */
 function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return;
@@ -168,10 +158,7 @@ function syncFolder(folder: string): void {
 /** A text to write into a file: a string, or chunks, which save memory if the text is long. */
 export type FileText = string | Iterable<string>;
 
-/**
- * Writes to a pipe, a device or an open descriptor. Does not reopen a descriptor by its path, because a socket cannot
- * be opened in this way.
- */
+/** Writes to a pipe, a device or an open descriptor, without opening the descriptor again. */
 export function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
   const descriptor = inherited ?? openSync(file, "w");

@@ -17,19 +17,14 @@ export interface ConnectionOptions {
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-/**
- * Returns undici dispatchers for URLs. A dispatcher connects directly, or through the proxy that applies to the URL.
- */
+/** Returns undici dispatchers, which connect directly or through the proxy for a URL. */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
   /** Closes every connection at once. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * Creates dispatchers that use the proxies and certificates of a network. Connections are opened only when a request is
- * sent.
- */
+/** Creates dispatchers with a network's proxies and certificates. They connect only when a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = tlsOptions(network);
   const onFailure = limitReporter(options);
@@ -64,10 +59,7 @@ const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onFail
     ...poolOptions(options),
   });
 
-/**
- * Creates a dispatcher for a proxy. It sends `CONNECT` for https URLs (RFC 9110, 9.3.6), and the absolute URL as the
- * request target for http URLs (RFC 9112, 3.2.2).
- */
+/** Creates a proxy dispatcher: `CONNECT` for https (RFC 9110, 9.3.6), absolute URLs for http (RFC 9112, 3.2.2). */
 const proxyDispatcher = (
   proxy: string,
   secure: TlsOptions,
@@ -92,10 +84,7 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
 /** Called after each attempt to connect: with the error of a failed attempt, or with `null`. */
 type OnConnectResult = (failed: Error | null) => void;
 
-/**
- * Creates a callback that reports when ports or file descriptors are used up. Before any connection has succeeded, it
- * ignores `EADDRNOTAVAIL`, which then means a wrong address.
- */
+/** Reports exhausted ports or descriptors. Until a connection succeeds, `EADDRNOTAVAIL` means a wrong address. */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
   return (failed) => {
@@ -105,10 +94,7 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   };
 }
 
-/**
- * Wraps an undici connector. Reports the result of each attempt to connect. If the socket fails later, adds `bytesRead`
- * to the error.
- */
+/** Wraps an undici connector, to report each attempt and add `bytesRead` to errors of its socket. */
 const reportConnectResult =
   (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
   (options, callback) =>
@@ -122,10 +108,7 @@ const reportConnectResult =
       callback(...connected);
     });
 
-/**
- * Prevents thousands of stack traces. For headers that are too long, undici creates an error for every further line of
- * input, so a hostile target could cost half a second per response.
- */
+/** Avoids thousands of stack traces: undici creates an error for each line of a header section that is too long. */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
@@ -142,9 +125,7 @@ function skipStackTraces(): void {
   process.nextTick(() => (Error.stackTraceLimit = limit));
 }
 
-/**
- * Returns TLS options, empty if Node's defaults suffice. Keep the result: reading all authorities takes milliseconds.
- */
+/** Returns TLS options, empty if Node's defaults suffice. Keep the result, because creating it takes milliseconds. */
 export function tlsOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};
   return {

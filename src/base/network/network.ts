@@ -1,9 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/**
- * How this machine connects to others: proxies, trusted certificate authorities, client certificate. Threads can get
- * it, because it is plain data.
- */
+/** Settings for outgoing connections, as plain data for threads: proxies, authorities, client certificate. */
 export interface Network {
   readonly proxy: ProxyChoice;
   /** Certificates of additional trusted authorities, as PEM; `null` if there are none. */
@@ -21,10 +18,7 @@ export interface NetworkFiles {
   readonly key: string | null;
 }
 
-/**
- * The choice of a proxy for outgoing connections. `by address` uses the proxy for the URL's scheme, except for loopback
- * addresses. `always` uses one proxy, even for loopback addresses.
- */
+/** The proxy for outgoing connections: none, always the same, or one by the URL's scheme except for loopback. */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -32,9 +26,7 @@ export type ProxyChoice =
       readonly kind: "by address";
       readonly http: string | null;
       readonly https: string | null;
-      /**
-       * Exceptions as in `NO_PROXY`: hosts, domains, `host:port`, IP addresses, ranges such as `10.0.0.0/8`, or `*`.
-       */
+      /** Exceptions as in `NO_PROXY`: hosts, domains, `host:port`, IP addresses and ranges, or `*`. */
       readonly except: readonly string[];
     };
 
@@ -49,10 +41,7 @@ export const plainNetwork: Network = {
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/**
- * Returns the URL of the proxy for requests to `url`, including the proxy's credentials. Returns `null` if the requests
- * need no proxy.
- */
+/** Returns the URL of the proxy for `url`, with the proxy's credentials; `null` if it needs no proxy. */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":

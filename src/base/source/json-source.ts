@@ -2,8 +2,7 @@ import { endOfString } from "../bounded-json.ts";
 import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue } from "./source-value.ts";
 
 /**
- * Parses a JSON text, and keeps the offset of each value, which `JSON.parse` does not.
- *
+ * Parses JSON, and keeps the offset of each value.
  * @throws {SourceError}
  */
 export function parseJsonSource(text: string): SourceValue {

@@ -31,8 +31,7 @@ export function assertDepth(depth: number, offset: number): void {
 
 /**
  * Checks the name of a member of an object.
- *
- * @throws {SourceError} if the name is `__proto__`, or if the object has it already
+ * @throws {SourceError} if the name is `__proto__` or a duplicate
  */
 export function assertName(name: string, known: ReadonlyMap<string, unknown>, offset: number): void {
   if (name === "__proto__") throw new SourceError('has the name "__proto__", which cannot be used', offset);

@@ -21,9 +21,7 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /**
-   * Returns the line and column of a value or of its name. If the value is missing, uses the nearest value around it.
-   */
+  /** Returns the line and column of a value, or of the nearest value around a missing one. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 
@@ -45,9 +43,7 @@ const parsers: Readonly<Record<Notation, (text: string) => SourceValue>> = {
   YAML: parseYamlSource,
 };
 
-/**
- * Parses a text that a person wrote. Reports duplicate names, deep nesting and `__proto__` as problems. Never throws.
- */
+/** Parses a text that a person wrote. Problems include duplicate names, deep nesting and `__proto__`. */
 export function parseSource(written: string, notation: Notation): Source | SourceProblem {
   const text = written.replace(/^\uFEFF/, "");
   try {

@@ -6,8 +6,7 @@ import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue 
 const maxValues = 100_000;
 
 /**
- * Parses YAML 1.2 (core schema, in which dates stay text), and keeps the offset of each value.
- *
+ * Parses YAML 1.2, and keeps the offset of each value. Dates stay text (core schema).
  * @throws {SourceError}
  */
 export function parseYamlSource(text: string): SourceValue {
@@ -74,10 +73,7 @@ class YamlReader {
   }
 }
 
-/**
- * Converts a YAML scalar to a JSON value. A scalar of a type that JSON lacks, such as binary data, becomes its source
- * text.
- */
+/** Converts a YAML scalar to a JSON value. A type that JSON lacks, such as binary data, becomes its source text. */
 function plainValue({ value, source }: { readonly value: unknown; readonly source?: string | undefined }): unknown {
   const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
   return isPlain ? value : (source ?? null);

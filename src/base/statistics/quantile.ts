@@ -1,7 +1,4 @@
-/**
- * Returns a quantile: the value below which the fraction `share` (0 to 1) of the values lies. Interpolates like k6, R
- * and NumPy (type 7 of Hyndman and Fan). `NaN` without values.
- */
+/** Returns the value below which a fraction of the values lies (type 7 of Hyndman and Fan); `NaN` if empty. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
   const place = (sorted.length - 1) * share;
@@ -22,10 +19,7 @@ const madOfNormal = 0.6745;
 /** Interquartile range of the standard normal distribution. */
 const quartilesOfNormal = 1.349;
 
-/**
- * Estimates the standard deviation, almost unaffected by outliers. Takes the larger of two estimates, because with few
- * values each may be far too small by chance.
- */
+/** Estimates the standard deviation, almost unaffected by outliers: the larger of two robust estimates. */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);
   const mad = median(values.map((value) => Math.abs(value - middle)));

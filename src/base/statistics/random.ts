@@ -1,4 +1,4 @@
-/** Creates a generator of random numbers in [0, 1) from a seed (mulberry32), so that results can be repeated. */
+/** Creates a generator of random numbers in [0, 1) from a seed (mulberry32), for repeatable results. */
 export function seededNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

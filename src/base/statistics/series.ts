@@ -11,7 +11,6 @@ export interface ChangePoint {
 
 /**
  * Finds the clearest change of level in a series, by ranks, so that a single outlier has little weight.
- *
  * @param minSegment minimum number of values on either side of the change
  * @param from the first index to consider
  */
@@ -39,10 +38,7 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/**
- * Finds the index at which the level of the ranks changes most clearly. `clarity` is the size of the change, roughly in
- * standard deviations.
- */
+/** Finds the clearest change of level in ranks. `clarity` is its size, roughly in standard deviations. */
 function clearestOfRanks(
   ranks: readonly number[],
   minSegment: number,
@@ -82,17 +78,14 @@ export interface Segmentation {
   readonly minSegment: number;
   /** Maximum p-value of a change: the probability that chance alone causes a change this clear. */
   readonly maxPValue: number;
-  /**
-   * Number of random shuffles of the series, from which the p-value is estimated. The same `seed` gives the same
-   * shuffles.
-   */
+  /** Number of random shuffles of the series, from which the p-value is estimated. */
   readonly shuffles: number;
   readonly seed: number;
 }
 
 /**
- * Finds every change of level in a series by binary segmentation with a permutation test. If a part as a whole shows no
- * change, searches parts of half its length. A level that rises and falls back may show only there.
+ * Finds changes of level by binary segmentation with a permutation test. Also tests halves of each part, because a
+ * level may rise and fall back.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -110,8 +103,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again, in the part of the series between the changes before and after it. In this part, the
-  // level is constant on each side of the change.
+  // Locates each change again in the part between its neighbours, where the level changes only once.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -159,10 +151,7 @@ function shuffle(values: number[], numbers: () => number): void {
 export interface Trend {
   /** Median slope between all pairs of values (Theil and Sen), per interval. */
   readonly slope: number;
-  /**
-   * The p-value of the Mann-Kendall test: the probability that a series without a trend has at least this many rising
-   * pairs.
-   */
+  /** Mann-Kendall test: the probability of at least this many rising pairs in a series without a trend. */
   readonly pValue: number;
 }
 

@@ -1,10 +1,7 @@
 /** Up to this many values, {@link rankSumAbove} is exact. Beyond, a normal approximation is accurate enough. */
 const maxExactValues = 64;
 
-/**
- * Returns the p-value of the one-sided rank-sum test of Wilcoxon, Mann and Whitney: the probability that chance alone
- * ranks the values of `one` at least this high among those of `other`. 1 if a list is empty.
- */
+/** Returns the p-value of the one-sided Mann-Whitney test that `one` ranks above `other`; 1 if a list is empty. */
 export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;
   const { ranks, ties } = doubledRanks([...one, ...other]);
@@ -14,9 +11,7 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 }
 
 interface Ranks {
-  /**
-   * Twice the rank of each value. Equal values share the mean of their ranks. Doubling makes each mean a whole number.
-   */
+  /** Twice the rank of each value: equal values share a mean rank, and doubling makes it a whole number. */
   readonly ranks: readonly number[];
   /** Sum of n³ − n over all groups of n equal values, for the variance of the rank sum. */
   readonly ties: number;
@@ -33,7 +28,7 @@ function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** Returns the approximate probability of a rank sum of at least `sum`, for `n` values ranked among `m` others. */
+/** Returns the approximate probability of a rank sum of at least `sum`, for `n` values among `m` others. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
@@ -82,10 +77,7 @@ function upperShare(ways: Float64Array, from: number): number {
   return tail / all;
 }
 
-/**
- * Returns the probability that a value of the standard normal distribution exceeds `z`. Source: Abramowitz and Stegun
- * 26.2.17, accurate to 1e-7.
- */
+/** Returns the probability that a standard normal value exceeds `z` (Abramowitz and Stegun 26.2.17). */
 export function upperTail(z: number): number {
   if (z < 0) return 1 - upperTail(-z);
   const t = 1 / (1 + 0.2316419 * z);
@@ -94,9 +86,7 @@ export function upperTail(z: number): number {
 }
 
 /**
- * Decides which of many tests are significant (Holm, 1979). The probability of one or more false positives is at most
- * `share`.
- *
+ * Decides which of many tests are significant (Holm, 1979), with at most `share` risk of any false positive.
  * @param chances p-values of tests
  * @param all number of tests; a test without a value in `chances` counts with a p-value of 1
  */

@@ -2,12 +2,9 @@ import { createHash } from "node:crypto";
 
 import type { Exchange, Header, SentRequest } from "./exchange.ts";
 
-/** A request of a client under test, and the response that it got. Times are milliseconds since the start of the run. */
+/** A request of a client under test, and its response. Times are milliseconds since the start of the run. */
 export interface ClientCall {
-  /**
-   * The request and its response. `sentMs`: when the head of the request had arrived. `endMs`: just before the harness
-   * wrote the last byte of the response.
-   */
+  /** `sentMs`: when the request's head had arrived. `endMs`: just before the response's last byte was written. */
   readonly exchange: Exchange;
   /** The trouble that the harness made, such as `429`; `null` if the client got the server's own response. */
   readonly trouble: string | null;

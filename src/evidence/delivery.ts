@@ -52,10 +52,7 @@ export const deliverySchema = z
 /** How the receiver replied to a delivery. Its times have the same meaning as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
-/**
- * A webhook delivery that the receiver got. `clockMs` is how far the target's clock had been advanced by then.
- * `clockAtMostMs` includes an advance that was still under way.
- */
+/** A webhook delivery. `clockMs`: how far the test clock was advanced; `clockAtMostMs` adds an advance under way. */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 /** Returns the values of all headers with this name, in order. Ignores letter case. */
@@ -64,7 +61,7 @@ export function deliveryHeaderValues({ request }: Pick<Delivery, "request">, nam
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-/** Whether a delivery has exactly one signature, and that signature is valid (HOOK-21). Always `false` for a webhook without a secret. */
+/** Whether a delivery has exactly one signature, a valid one (HOOK-21); `false` for a webhook without a secret. */
 export function hasValidSignature({
   request,
   computedSignature,

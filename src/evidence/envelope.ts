@@ -6,8 +6,7 @@ const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * Returns the object that holds the fields of a response: the body itself, or `data` or `data.result` of an envelope.
- *
+ * Returns the object with a response's fields: the body, or `data` or `data.result` of an envelope.
  * @param known names of the endpoint's fields
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
@@ -17,10 +16,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/**
- * Returns the content of a success envelope: `data.result` or `data`. Returns the body itself if it is no success
- * envelope, or if `data` is a list.
- */
+/** Returns `data.result` or `data` of a success envelope, or the body itself if it is none or `data` is a list. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

@@ -67,7 +67,6 @@ export interface Evidence {
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** The exchanges and deliveries of the file by id, including those that only the evidence of a probe contains. */
 interface StoredById {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
@@ -82,7 +81,7 @@ export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): Evi
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // The cast removes `readonly`. Apart from that, the types of the recorded and the written objects are equal.
+    // The cast only removes `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -111,10 +110,7 @@ function pack(value: unknown, known: StoredById): unknown {
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
-/**
- * Stores an object under its id, if the id is free. Returns `false` if the file has a different object with the same
- * id.
- */
+/** Stores an object under its id. Returns `false` if a different object has this id. */
 function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -123,7 +119,6 @@ function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<s
 
 /**
  * Converts the content of `evidence.json` back to evidence.
- *
  * @throws {Error} if it refers to an exchange or a delivery that it lacks
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
@@ -161,10 +156,7 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/**
- * Whether an object has a property name by which the file marks references. Such an object is written as `{"$literal":
- * …}`.
- */
+/** Whether an object could be taken for a reference of the file, so that it is written as `{"$literal": …}`. */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -179,10 +171,7 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
   return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
-/**
- * Maps the values of an object. Returns the same object if no value changes. That saves copies of thousands of
- * rate-limit samples.
- */
+/** Maps an object's values. Returns the same object if none changes, which saves thousands of copies. */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
   for (const key of Object.keys(object)) {

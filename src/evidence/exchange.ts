@@ -49,7 +49,7 @@ const answeredSchema = z.object({
 
 const unansweredSchema = z.object({
   kind: z.literal("unanswered"),
-  /** Why there was no response. `unreachable`: no connection. `broken`: the connection ended too early. `silent`: a deadline passed. */
+  /** `unreachable`: no connection. `broken`: the connection ended too early. `silent`: a deadline passed. */
   reason: z.enum(["unreachable", "broken", "silent"]),
   detail: z.string(),
   endMs: z.number(),
@@ -92,10 +92,7 @@ export const exchangeSchema = z
 /** A header as it was sent, with the sender's letter case in its name. */
 export type Header = readonly [name: string, value: string];
 
-/**
- * A recorded body, complete up to 256 KiB. Of a longer body, only the first and the last 16 KiB are kept. `bytes` is
- * the length after decompression.
- */
+/** A recorded body. Over 256 KiB, only its first and last 16 KiB are kept. `bytes` is the decompressed length. */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
@@ -106,7 +103,7 @@ export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
 export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
-/** A request and its response. `clockMs`: how far the test clock had been advanced when the request was sent. */
+/** A request and its response. `clockMs`: how far the test clock had been advanced when it was sent. */
 export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>
@@ -118,7 +115,7 @@ export function headerValues(exchange: Exchange, name: string): string[] {
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
 }
 
-/** Groups headers by lower-case name. The result is cached, because dozens of checks read the headers of each response. */
+/** Groups headers by lower-case name. Cached, because dozens of checks read the headers of each response. */
 const byLowerName = memoizeByObject((headers: readonly Header[]) =>
   Map.groupBy(headers, ([name]) => name.toLowerCase()),
 );

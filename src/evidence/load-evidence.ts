@@ -5,7 +5,7 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-/** Schema of a rate-limit header's value. Defaults to `null`, because older evidence files lack some headers. */
+/** Schema of a rate-limit header's value; `null` by default, because older evidence files lack some headers. */
 const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
 
 function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {
@@ -168,9 +168,7 @@ const deliveriesSchema = z.object({
   duplicates: count,
 });
 
-/**
- * Schema of the evidence of one load trial, without keys and secrets. Several machines may have sent parts of the load.
- */
+/** Schema of the evidence of one load trial, whose load several machines may have sent. */
 export const loadEvidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/load-evidence/1"),

@@ -16,11 +16,7 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor, which removes secrets from texts and data in linear time.
- *
- * It finds any eight consecutive characters of a secret, in any letter case. It also finds them escaped, reversed, or
- * encoded in hexadecimal or base64.
- *
+ * Creates a redactor, which removes secrets, also encoded or cut to eight characters, from texts and data.
  * @param isHarnessText whether eight characters occur in every report anyway, so that they reveal nothing
  */
 export function redactorFor(
@@ -47,8 +43,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 
 /**
  * Creates a function that redacts plain JSON data.
- *
- * @param redactsNumbers whether to redact numbers, too: necessary if a secret contains at least eight digits in a row
+ * @param redactsNumbers whether a secret contains eight digits in a row, so that numbers are redacted, too
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
@@ -78,7 +73,7 @@ function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: 
     return isClean ? searchable : Object.fromEntries(keys.map((key) => [walkWord(key), walk(searchable[key])]));
   }
 
-  /** Redacts a short string. Remembers the result, because names of fields and headers, kinds and paths occur again and again. */
+  /** Redacts a short string. Caches the result, because names of fields and headers occur again and again. */
   function walkWord(word: string): string {
     const known = words.get(word);
     if (known !== undefined) return known;

@@ -12,17 +12,14 @@ export interface SecretMatch {
 /** A prepared search for secrets, or parts of them, in texts. */
 export interface SecretIndex {
   readonly isEmpty: boolean;
-  /** Returns the matches in a text, in order and without overlaps. The time is proportional to the length of the text. */
+  /** Returns the matches in a text, in order and without overlaps, in linear time. */
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
 /** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
 const maxEscapeLayers = 4;
 
-/**
- * Prepares the search for secrets. `isHarnessText` tells whether eight characters also occur in the harness's own
- * texts.
- */
+/** Prepares a search for secrets. `isHarnessText`: whether the harness's own texts contain eight characters. */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
@@ -80,10 +77,7 @@ interface GramPlace {
 /** All sequences of `minLeakLength` characters ("grams") that occur in the secrets. */
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
-  /**
-   * How many characters the search may skip after a block of three characters, by the hash of the block. No gram can
-   * end among the skipped characters.
-   */
+  /** How many characters the search may skip after a block of three, by the block's hash. */
   readonly skips: Uint8Array;
 }
 
@@ -91,10 +85,6 @@ const blockLength = 3;
 /** Number of bits of a block's hash. The hash is an index into `skips`. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/**
- * Maximum number of positions to record for one gram of a secret that repeats it. A few are enough to find the whole
- * secret.
- */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): GramIndex {
@@ -125,13 +115,10 @@ const blockHash = (text: string, end: number): number =>
   (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
   lowerCaseCode(text.charCodeAt(end));
 
-/** Returns a code that is equal for both cases of a letter. A collision with other characters only costs time. */
+/** Returns a code that ignores letter case. A collision with other characters only costs time. */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
-/**
- * Finds grams with the algorithm of Wu and Manber. It skips most of the text: usually it reads one block in six
- * characters.
- */
+/** Finds grams by the algorithm of Wu and Manber, which skips most of the text. */
 function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;
@@ -155,10 +142,7 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/**
- * Extends a match of one gram as far as the text and the secret agree. Of two results with the same length, prefers a
- * complete secret.
- */
+/** Extends a match of one gram as far as possible. Of two equally long results, prefers a complete secret. */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -199,10 +183,7 @@ interface WholeSecret {
 
 const minPartLength = 6;
 
-/**
- * Returns the plain secrets that are not in the gram index, so that {@link findGrams} cannot find them. These are
- * shorter than eight characters, or consist of text that the harness itself uses.
- */
+/** Returns the secrets that {@link findGrams} cannot find: short ones, or those that consist of harness text. */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

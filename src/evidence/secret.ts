@@ -9,16 +9,13 @@ export interface Secret {
 /** Added to the name in `[redacted NAME]` if the text contained the secret without its last character. */
 export const cutOffMark = ", its last character cut off";
 
-/** Added to the name in `[redacted NAME]` if the text contained a part of the secret, or a changed form of it. */
+/** Added to the name in `[redacted NAME]` for a part or a changed form of the secret. */
 export const partMark = ", in part or changed";
 
 /** The prefix of every secret that the harness generates. By itself it is no leak. */
 export const generatedSecretPrefix = "conformance-";
 
-/**
- * Generates a webhook secret without eight digits in a row. Otherwise, redaction could take a number in a report for a
- * part of the secret.
- */
+/** Generates a webhook secret without eight digits in a row, so that redaction spares the numbers of a report. */
 export const generateSecret = (): string =>
   generatedSecretPrefix +
   crypto
@@ -35,16 +32,14 @@ export interface SecretEncoding {
   readonly text: string;
   /** Whether `text` is the secret itself, and not an encoding of it. */
   readonly isPlain: boolean;
-  /**
-   * Length of {@link generatedSecretPrefix}, if the secret begins with it; otherwise 0. The prefix alone is no leak.
-   */
+  /** Length of {@link generatedSecretPrefix} if the secret begins with it, otherwise 0. */
   readonly prefixLength: number;
 }
 
 /** A shorter secret has no encodings to search for, because those occur in texts by chance. */
 const minEncodedLength = 6;
 
-/** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a longer text. */
+/** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a text. */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   const prefixLength = value.startsWith(generatedSecretPrefix) ? generatedSecretPrefix.length : 0;
   const plain: SecretEncoding = { name, text: value, isPlain: true, prefixLength };
@@ -66,21 +61,14 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   ];
 }
 
-/**
- * Returns the forms that a secret takes if a text is unescaped repeatedly. There are such forms only if the secret
- * itself contains escapes, such as `a%41b`.
- */
+/** Returns the forms of a secret that itself contains escapes, such as `a%41b`, after each unescaping. */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];
   return [once, ...unescapedEncodings(once)];
 }
 
-/**
- * Returns the base64 encodings of a secret inside a longer text, in both alphabets. The encoding depends on where in a
- * group of three bytes the secret begins. Leaves out the characters at both ends that depend on the text around the
- * secret.
- */
+/** Returns the base64 of a secret at three offsets, without characters that depend on the text around it. */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), text]);
@@ -90,9 +78,7 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the name that replaces a match. Its ending shows whether the match is the whole secret, lacks the last
- * character, or is another part.
- *
+ * Returns the name that replaces a match, with an ending if the match is not the whole secret.
  * @param at position in the secret at which the match begins
  * @param found the matched text
  */

@@ -5,7 +5,7 @@ import type { SecretIndex } from "./secret-search.ts";
 
 const withheldMark = "[withheld: it held a secret, in pieces]";
 
-/** Removes a secret whose pieces are spread over several events of a stream, from the events and the recorded body. */
+/** Removes secrets that are spread over several events of a stream, from the events and the recorded body. */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
   const affected = fieldTexts(answer.events).map((view) => ({ view, at: eventsWithSecrets(view, index) }));
@@ -56,7 +56,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Returns the indexes of the events over which a secret is spread. Skips a secret that lies within one event. */
+/** Returns the indexes of events that share a secret. Skips a secret that lies within one event. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -69,13 +69,9 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/**
- * Returns the length of a piece. `undefined` stands for the end of the list. Its length is infinite, so that {@link
- * eventsWithSecrets} stops there.
- */
+/** Returns the length of a piece; infinite after the last one, so that {@link eventsWithSecrets} stops there. */
 const pieceLength = (piece: FieldPiece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
-/** Removes the value of one field from an event. Keeps the other fields, so that the event can still be judged. */
 function withholdField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheldMark };
   if (field === dataField) return { ...event, data: withheldMark };
@@ -83,7 +79,7 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheldMark }) } : event;
 }
 
-/** Replaces the given `data` lines in a recorded body. Replaces the whole body if one of the lines cannot be found. */
+/** Replaces the given `data` lines in a recorded body, or the whole body if one of them cannot be found. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

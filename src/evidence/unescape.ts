@@ -1,14 +1,11 @@
 /** An unescaped text, and the position in the original text of each of its characters. */
 export interface UnescapedText {
   readonly text: string;
-  /** Position of each UTF-16 code unit in the original text. The last entry is the length of the original text. */
+  /** Position of each UTF-16 unit in the original text, and at the end the original text's length. */
   readonly places: Uint32Array;
 }
 
-/**
- * Matches escapes of JSON, programming languages, URLs and HTML. Also matches invisible characters, which {@link
- * unescapeOnce} drops.
- */
+/** Matches escapes of JSON, programming languages, URLs and HTML, and invisible characters. */
 const escapePattern =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
@@ -55,7 +52,7 @@ const namedEntities: Readonly<Record<string, string>> = {
   rbrace: "}",
 };
 
-/** Undoes one layer of escapes, of any kind. Returns `null` if there are none. The time is proportional to the length of the text. */
+/** Undoes one layer of escapes, of any kind, in linear time. Returns `null` if there are none. */
 export function unescapeOnce(text: string): UnescapedText | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];
@@ -81,8 +78,7 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // Replaces `\n` by the letter `n`, and not by a line feed. The text may be a part of a key that contains a backslash.
-  // No API key contains control characters.
+  // `\n` becomes the letter `n`: it may be a part of a key with a backslash, and no key has control characters.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

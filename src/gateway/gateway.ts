@@ -25,10 +25,7 @@ export interface GatewayOptions {
 /** Chooses the trouble for a request. `isOwnKey`: the request has the key that the client was given. */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
-/**
- * An HTTP server between a client under test and the reference server. Records exchanges, and can replace or change
- * responses to test the client.
- */
+/** An HTTP server between a client under test and the reference server, which records or changes exchanges. */
 export interface Gateway {
   /** The base URL for the client. It ends in `/v1`. */
   readonly baseUrl: string;
@@ -144,8 +141,7 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // If the client has not disconnected, its request could not be forwarded, for example because its path is not valid
-    // in a URL.
+    // If the client is still connected, the request could not be forwarded, for example due to an invalid path.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }
@@ -189,7 +185,7 @@ function sendRefusal(response: OutgoingResponse, trouble: Trouble): void {
   response.end(body);
 }
 
-/** Sets `limit` in the query of a request. Removes the client's signature, which would not match the changed path. */
+/** Sets `limit` in a request's query. Removes the client's signature, which would no longer match the path. */
 function withPageLimit(request: RelayedRequest, limit: number): RelayedRequest {
   const [before = "", query = ""] = request.path.split("?", 2);
   const parameters = new URLSearchParams(query);

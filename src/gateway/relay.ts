@@ -49,7 +49,7 @@ export function openRelay(origin: string) {
     response.end();
   };
 
-  /** Forwards a request and returns its response. If the response is a 2xx with JSON, `change` changes the JSON. */
+  /** Forwards a request, and lets `change` edit the JSON of a 2xx response. */
   const edit = async (
     request: RelayedRequest,
     response: OutgoingResponse,
@@ -64,10 +64,7 @@ export function openRelay(origin: string) {
     response.end(bytes);
   };
 
-  /**
-   * Passes a request on, and returns the event stream of the response in another format. Returns a response without
-   * status 200 unchanged.
-   */
+  /** Forwards a request, and sends the event stream of a 200 response in another format. */
   const reshape = async (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers));
@@ -88,10 +85,7 @@ export function openRelay(origin: string) {
   return { pass, edit, reshape, run, close: (): Promise<void> => pool.destroy() };
 }
 
-/**
- * Returns the headers to send to the client, without those of the connection. Keeps `Content-Length` only for HEAD:
- * other responses may change their length.
- */
+/** Returns the headers to send to the client. `Content-Length` stays only for HEAD: other bodies may change. */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
     ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
@@ -144,7 +138,7 @@ export interface OutgoingResponse {
   readonly reset: () => void;
   /** Aborts when the client disconnects, or the response has ended. */
   readonly closed: AbortSignal;
-  /** Returns the response so far. `leftMs` is when the client disconnected before the end; `null` if it did not. */
+  /** Returns the response so far. `leftMs` is when the client disconnected early; `null` if it did not. */
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 
@@ -153,7 +147,7 @@ const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";
 
-/** Wraps the response to a client's request, and records it. `now` returns milliseconds since the start of the run. */
+/** Records the response to a client's request. `now` returns milliseconds since the start of the run. */
 export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
   const closing = new AbortController();
   const body = recordBody();

@@ -31,32 +31,20 @@ export interface TroublePlanOptions {
 
 /** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
-  /**
-   * Must be called before each run of the client. Returns whether the run gets legal or failing responses. Returns
-   * `null` if no more trouble can be made.
-   */
+  /** Call before each run of the client. Returns the kind of trouble in this run; `null` if none is left. */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
 
-/**
- * One trouble of the plan, and the requests that it fits. `steps` returns the responses to such a request and its
- * repeats, in order.
- */
+/** One trouble of the plan. `steps` returns the responses to a request that it `fits`, and to its repeats. */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /**
-   * Time in milliseconds after which a request gets normal responses, even if some of its `steps` are left. Default: no
-   * limit.
-   */
+  /** Time in milliseconds after which a request gets normal responses, even if `steps` are left. */
   readonly lastsMs?: number;
-  /**
-   * Whether every fitting request of a run gets the trouble, such as shorter pages for each list request. By default,
-   * only one request gets it.
-   */
+  /** Whether the trouble applies to all requests of a run that it fits, instead of to one. */
   readonly isOfWholeRun?: true;
 }
 
@@ -69,10 +57,7 @@ const fitsAnyRequest = (): boolean => true;
 const outageAttempts = 20;
 const outageMs = 20_000;
 
-/**
- * Returns a plan item that makes one request fail three times: first with the status `name`, then with the other chosen
- * statuses.
- */
+/** Returns a plan item that makes one request fail three times, first with the status `name`. */
 function repeatedFailure(
   name: "500" | "502" | "503",
   chosen: readonly TroubleName[],
@@ -110,10 +95,7 @@ const smallPages: TroubleItem = {
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
-/**
- * Returns a condition that accepts only the GET requests that `fits` accepts, because many clients retry only those.
- * Returns `fits` itself if the client sent fewer than `min` different ones.
- */
+/** Restricts `fits` to GET requests, the only ones that many clients retry, if at least `min` were sent. */
 function preferGet(
   known: readonly SentRequest[],
   min: number,
@@ -195,8 +177,7 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // Keeps an item for requests that the client sends only once, if any of them fits. With other requests, the harness
-    // could not tell a repetition from a retry.
+    // Prefers requests that the client sends only once, because a repetition would look like a retry.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

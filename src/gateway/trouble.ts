@@ -2,10 +2,7 @@ import type { Header } from "../evidence/exchange.ts";
 import { isObject } from "../base/json.ts";
 import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
 
-/**
- * Every kind of trouble, with a description. Trouble is an error or an unusual response that the harness makes to test
- * a client. The option `--trouble` takes these names.
- */
+/** All trouble: errors and unusual responses to test a client. The option `--trouble` takes these names. */
 export const troubleNames = {
   "429": "a 429 with `retry_after`, in both forms of the error body",
   "500": "a request that fails three times, first with a 500",
@@ -76,7 +73,7 @@ export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Tr
   return { name: "429", kind: "refuse", status: 429, headers, body: JSON.stringify(body) };
 }
 
-/** Returns trouble that responds with this 5xx status. The body of a 502 is an HTML page, as gateways send it. */
+/** Returns trouble that responds with a 5xx status. The body of a 502 is HTML, as gateways send it. */
 export function serverFailure(name: TroubleName, status: number): Trouble {
   if (status === 502) {
     const body = "<html><body><h1>502 Bad Gateway</h1></body></html>\n";

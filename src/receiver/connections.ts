@@ -4,26 +4,20 @@ import type { Duplex } from "node:stream";
 import { availableFiles } from "../base/open-files.ts";
 
 /**
- * The state of an open connection: the parts of a request that have arrived so far.
- *
- * - `silent`: not yet the complete head of a request.
- * - `incomplete`: the head of a delivery, but not yet its complete body.
+ * The state of an open connection, by what has arrived:
+ * - `silent`: no complete head of a request.
+ * - `incomplete`: the head of a delivery, but not its complete body.
  * - `complete`: a complete delivery. Such a connection is never closed to make room.
- * - `rejected`: a request that is no delivery, and only has to be refused.
+ * - `rejected`: a request that is no delivery.
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/**
- * Limits the open connections of a receiver to {@link maxConnections}, or fewer if this process can open fewer files.
- */
+/** Limits a receiver's open connections to {@link maxConnections}, or to what this process can open. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /**
-   * Marks a connection as `rejected`, and calls `refuse` after a delay. The delay grows with the number of rejected
-   * connections. `refuse` must close the connection.
-   */
+  /** Marks a connection as `rejected`. Calls `refuse`, which must close it, after a delay that grows in a flood. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
-  /** Returns how many connections may have lost a delivery, because the receiver did not accept or closed them. */
+  /** Returns how many connections were refused or closed, and so may have lost a delivery. */
   readonly refusedCount: () => number;
 }
 
@@ -39,10 +33,7 @@ const affordableConnections = (): number =>
 
 /** Time within which a delivery usually arrives. Older connections without a delivery are closed first. */
 const usualDeliveryMs = 1000;
-/**
- * The states in the order in which their connections are closed to make room. In each, the oldest connection is closed,
- * if it is older than `minAgeMs`.
- */
+/** The order in which connections are closed to make room: by state, then by age, if at least `minAgeMs`. */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },
@@ -51,19 +42,15 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/**
- * By how much each open rejected connection delays the next rejection. So a flood gets at most 500 rejections a second.
- */
+/** Delay of a rejection for each open rejected connection, so that a flood gets at most 500 a second. */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/**
- * Limits the connections of a server. If there are too many, closes the one that is least likely to bring a delivery.
- */
+/** Limits a server's connections. If there are too many, closes the one least likely to bring a delivery. */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** For each state, the connections that are in it, and when they entered it. The oldest connection comes first. */
+  /** When each connection entered its state, oldest first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>

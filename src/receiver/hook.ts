@@ -24,7 +24,7 @@ export interface HookPlan {
   readonly secret: string | null;
   /** The secrets of other webhooks that share the address. Default: none. */
   readonly otherSecrets?: readonly string[];
-  /** The replies to the first delivery, the second, and so on; the last also to all further ones. Empty: always 204. */
+  /** Replies to the first delivery, the second, and so on; the last one repeats. Empty: always 204. */
   readonly replies: readonly Reply[];
   /** Whether a GET counts as a delivery, because a sender may follow a redirect with one. Default: `false`. */
   readonly takesReads?: boolean;
@@ -42,19 +42,17 @@ export interface Hook {
   readonly deliveries: () => readonly Delivery[];
   /** Number of deliveries that were not stored, because the storage was full. */
   readonly droppedCount: () => number;
-  /** Resolves to `true` when `count` deliveries have arrived and their replies have begun. Resolves to `false` after `realMs`. */
+  /** Resolves to whether `count` deliveries have arrived, and their replies have begun, within `realMs`. */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
   /** Sends all replies of the kind `held`. From now on, they are sent at once. */
   readonly release: () => void;
   /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
-  /**
-   * Abandons the hook, because its probe runs again with a hook of this name. No check reads its deliveries any more.
-   */
+  /** Abandons the hook, because its probe runs again with a hook of this name. */
   readonly setAside: () => void;
 }
 
-/** The state of a hook, as plain JSON, from which another process can open the hook again at the same address. */
+/** The state of a hook, as plain JSON, from which another process can reopen it at the same address. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
   /** The secret part of the hook's address. */
@@ -72,10 +70,7 @@ export type OpenHook = ReturnType<typeof openHook>;
 
 /** Decides whether a delivery to a hook is stored. */
 export interface DeliveryStorage {
-  /**
-   * Whether a delivery of `bytes` can be stored in a hook that already has `stored` deliveries. If so, reserves the
-   * space for it.
-   */
+  /** Reserves space for a delivery in a hook that has `stored` deliveries. Returns `false` if there is none. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether the receiver only counts further deliveries to a hook that has stored this many. */
   readonly isFull: (stored: number) => boolean;
@@ -100,7 +95,7 @@ export function openHook(
   const releases: (() => void)[] = [];
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
-  /** Adds a delivery with its reply. Returns a function that changes the reply later, if the sender disconnects. */
+  /** Records a delivery with its reply. Returns a function that changes the reply if the sender disconnects. */
   const recordDelivery = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
@@ -118,8 +113,7 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // Ignores changes of a dropped delivery, which has no record, and changes that only come from closing the
-      // receiver.
+      // A dropped delivery has no record, and changes after closing come only from the closing itself.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
@@ -191,7 +185,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // A cut body is stored only in part. But at least an eighth of its length counts, because reading it took time.
+  // A cut body is stored only in part, but an eighth of its length counts, because reading it took time.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
@@ -205,10 +199,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /**
-   * Waits until the count reaches `wanted`, `realMs` have passed, or `end` is called. Resolves to whether the count was
-   * reached.
-   */
+  /** Resolves to whether the count reached `wanted` before `realMs` had passed or `end` was called. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

@@ -17,10 +17,7 @@ export interface Receiver {
   readonly baseUrl: string;
   /** The address `host:port` on which the receiver listens, with the actual port. */
   readonly address: string;
-  /**
-   * Opens a hook. Its name may contain letters, digits, `-`, `_` and `.`. No other hook may have this name, unless it
-   * was set aside.
-   */
+  /** Opens a hook. Its name, of letters, digits, `-`, `_` and `.`, must be free or set aside. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
@@ -32,15 +29,15 @@ export interface Receiver {
   readonly ignored: () => Readonly<IgnoredCounts>;
   /** Returns the number of deliveries that were not stored, for each hook that has any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
-  /** Returns how many connections were refused or closed because there were too many. Each may have lost a delivery. */
+  /** Returns how many connections were refused or closed as too many. Each may have lost a delivery. */
   readonly refusedConnections: () => number;
-  /** Returns a sentence on why the public URL does not lead to the receiver. `null` if it does, or if there is no public URL. */
+  /** Returns why the public URL does not lead to the receiver; `null` if it does, or if there is none. */
   readonly reachable: () => Promise<string | null>;
   /** Stops the receiver at once, with all its connections. */
   readonly close: () => Promise<void>;
 }
 
-/** The state of a receiver, as plain JSON, from which a receiver with the same address and hooks can be started. */
+/** The state of a receiver, as plain JSON, to start another one with the same address and hooks. */
 export interface ReceiverRecord {
   /** The address on which the receiver listens: `host:port`, with the actual port. */
   readonly listen: string;
@@ -73,7 +70,7 @@ export interface StorageBounds {
 
 /** Storage for the deliveries of a run: twice what runs against conforming targets have needed. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Storage for the deliveries of a load. A load sends thousands of invokes, and each causes one or two deliveries. */
+/** Storage for the deliveries of a load, which sends thousands of invokes with one or two deliveries each. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
@@ -148,10 +145,7 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
-/**
- * Storage for the first deliveries to each hook, even if `storage` is full. So a flood of deliveries to one hook does
- * not hide those to others.
- */
+/** Storage that each hook has even if `storage` is full, so that a flood to one hook does not hide others. */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum storage that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
 const maxDeliveryBytes = 512 * 1024;

@@ -8,7 +8,7 @@ import type { Connections } from "./connections.ts";
 import type { OpenHook, ReceivedDelivery } from "./hook.ts";
 import { type KeepConnection, startReply } from "./send-reply.ts";
 
-/** The clocks of a receiver. `maxClockOffsetMs` includes an advance of the test clock that is still under way. */
+/** The clocks of a receiver. `maxClockOffsetMs` includes an advance of the test clock that is under way. */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
@@ -32,16 +32,10 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /**
-   * Number of deliveries to the earlier receiver that this receiver continues. New deliveries get ids from the next
-   * number on.
-   */
+  /** Number of deliveries to the earlier receiver that this one continues, from which delivery ids count on. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /**
-   * If `token` is the one of the harness's own test request, returns the body with which to respond; otherwise
-   * `undefined`.
-   */
+  /** Returns the response body if `token` is that of the harness's own test request, otherwise `undefined`. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
@@ -50,8 +44,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Closes the connection after each response. On a reused connection, some HTTP clients retry by themselves, which
-    // would look like a retry of the delivery.
+    // On a reused connection, some HTTP clients retry by themselves, which would look like a webhook retry.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;
@@ -73,7 +66,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
 const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-/** Returns the token and the name of a hook, the last two segments of a path. A tunnel may put a prefix before them. */
+/** Returns the last two segments of a path. A tunnel may put a prefix before them. */
 function parsePath(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };
@@ -131,9 +124,7 @@ const receivedDelivery = (
   ...(body.signatures.length > 1 && { otherSignatures: body.signatures.slice(1) }),
 });
 
-/**
- * Computes the signature of a body in pieces: hexadecimal HMAC-SHA256 of the bytes (Delivery security and policy 1).
- */
+/** Signs a body in pieces: hexadecimal HMAC-SHA256 of the bytes (Delivery security and policy 1). */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
   return { add: (piece: Uint8Array): void => void hmac.update(piece), signature: (): string => hmac.digest("hex") };

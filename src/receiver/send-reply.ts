@@ -5,7 +5,6 @@ import type { ReceivedDelivery, Reply } from "./hook.ts";
 
 /**
  * Registers a connection that stays open on purpose. `drop` is called if there are too many.
- *
  * @returns a function to call when the connection has ended by itself
  */
 export type KeepConnection = (drop: () => void) => () => void;
@@ -78,7 +77,7 @@ function holdReply(status: number, context: ReplyContext): DeliveryReply {
 
 type UnendingReply = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
-/** Keeps the connection open until the sender disconnects. If there are too many such connections, drops the oldest. */
+/** Keeps a connection open until the sender disconnects, or until there are too many such connections. */
 function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
   const ended = keepOpen(() => {
@@ -93,7 +92,7 @@ function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepO
 }
 
 const endlessPieceIntervalMs = 100;
-/** After this time, the receiver ends a reply of the kind `endless`, so that senders need not wait for a timeout. */
+/** After this time, the receiver ends an `endless` reply, so that senders need not wait for a timeout. */
 const maxEndlessBodyMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {

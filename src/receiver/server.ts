@@ -41,7 +41,6 @@ const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.te
 
 /**
  * Returns the base URL of all hooks, without a trailing slash.
- *
  * @throws {ReceiverError} if the public URL is not usable
  */
 export function baseUrlFor(listening: ListenAddress, publicUrl: string | null): string {
@@ -113,10 +112,7 @@ const reachabilityDeadlineMs = 5000;
 /** Maximum number of characters of a response to read. The receiver's own response is shorter. */
 const maxResponseBytes = 4096;
 
-/**
- * Returns a sentence on why a public URL does not lead to the receiver; `null` if it does. Only the receiver responds
- * to `url` with the body `wanted`.
- */
+/** Returns why a public URL does not lead to the receiver, or `null`. Only the receiver answers with `wanted`. */
 export async function describeUnreachable(
   publicUrl: string,
   url: string,

@@ -2,9 +2,7 @@ import { UsageError } from "../base/usage-error.ts";
 import { line } from "../base/line.ts";
 
 /**
- * Normalizes a base URL: removes a trailing slash, and adds `/v1` if it is missing. Source: the interface document,
- * "What the service does", item 2.
- *
+ * Removes a trailing slash, and adds a missing `/v1` (interface document, "What the service does", item 2).
  * @throws {UsageError} if the text is no http or https URL, or contains credentials, a query or a fragment
  */
 export function readBaseUrl(text: string): string {

@@ -12,12 +12,9 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Maximum time for a call. Some targets answer an advance of their clock only after all deliveries that it causes. */
+/** Maximum time for a call. Some targets answer an advance only after the deliveries that it causes. */
 const callDeadlineMs = 30_000;
-/**
- * Default time to wait until the effects of an advance, such as deliveries, have arrived. `near`: the target is on this
- * machine.
- */
+/** Default wait for the effects of an advance, such as deliveries. `near`: the target is on this machine. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
 /** Thrown if a call that a target file describes is refused, or gets no response. */
@@ -55,14 +52,14 @@ export function clockOverHttp(
   };
 }
 
-/** Returns a function that makes a webhook event happen, by an HTTP call under `triggers` in the target file. */
+/** Returns a function that causes a webhook event by an HTTP call under `triggers` in the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   async () => {
     await sendControlCall(call, network, 0, "the call that makes the event happen failed");
   };
 
-/** Sends a call and returns the body of the response. Throws if the target refuses the call, or does not respond. */
+/** Sends a call and returns the body of the response. Throws if the target refuses or does not respond. */
 export async function sendControlCall(
   call: HttpCall,
   network: Network,
@@ -107,7 +104,7 @@ function urlWithoutQuery(text: string): string {
 
 const harmlessHeaders = new Set(["accept", "content-type", "user-agent"]);
 
-/** Returns the secrets in an HTTP call: the values of its headers and of its query, and the password in its URL. */
+/** Returns the secrets in an HTTP call: header values, query values, and the password in its URL. */
 export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const { searchParams, password } = new URL(url);
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
@@ -119,7 +116,7 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
 /** Whether a value is long enough to be redacted. Short values, such as `yes`, occur in other texts too. */
 const isLongEnoughForSecret = (value: string): boolean => value.length >= 8;
 
-/** Replaces the placeholders `${seconds}` and `${milliseconds}` in a body. A value that is only a placeholder becomes a number. */
+/** Replaces `${seconds}` and `${milliseconds}` in a body. A value that is only a placeholder becomes a number. */
 function insertTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;
@@ -150,8 +147,7 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // A key that was last used exactly at `freshAt` counts as used. If the target's clock stands still, all later times
-    // are equal to `freshAt`.
+    // A use exactly at `freshAt` counts: while the target's clock stands still, all later uses have that time.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));

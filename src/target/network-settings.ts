@@ -34,7 +34,7 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The source of network settings: flags or a target file. `nameOf` returns the name of a setting for messages. */
+/** Flags or a target file with network settings. `nameOf` returns the name of a setting for messages. */
 export interface NetworkSettingsSource {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
@@ -97,7 +97,7 @@ interface EnvironmentVariable {
   readonly text: string;
 }
 
-/** Reads an environment variable, whose name may be in lower or upper case. If both are set, the lower-case one wins, as in curl. */
+/** Reads an environment variable. If both cases of its name are set, the lower-case one wins, as in curl. */
 function readVariable(environment: EnvironmentVariables, name: string): EnvironmentVariable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
@@ -109,7 +109,7 @@ function readVariable(environment: EnvironmentVariables, name: string): Environm
 const proxyAddressOf = (variable: EnvironmentVariable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
-/** Reads the URL of a proxy, with or without a scheme. Error messages do not repeat it: it may contain a password. */
+/** Reads a proxy's URL, with or without a scheme. It may contain a password, so error messages do not repeat it. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole))
@@ -123,7 +123,7 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/** Returns the secrets of a proxy: its password, encoded and decoded, and the `Basic` credentials that are sent. */
+/** Returns the secrets of a proxy: its password, encoded and decoded, and the `Basic` credentials. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

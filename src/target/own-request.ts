@@ -6,15 +6,12 @@ import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts"
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Placeholder in the `query` of an agent's own request. The harness replaces it with the query that it would send. */
+/** Placeholder in an agent's own `query`, which the harness replaces by the query that it would send. */
 const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
-/**
- * Adds the fields of the target file that the agent needs. A body whose `query` is not a text is wrong on purpose, so
- * it is not changed.
- */
+/** Adds the fields that the agent needs. A body whose `query` is not a text is wrong on purpose, and stays. */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
   const sent = tryParseJson(text);
@@ -38,10 +35,7 @@ export function withOwnFields(target: OwnRequestTarget, path: string, text: stri
 
 export type OwnRequestTarget = Pick<Target, "agents" | "ownRequests" | "roleAssignments" | "paths">;
 
-/**
- * Finds the {@link OwnRequest} of the agent whose id is in a path. The configured paths of batches and operations may
- * contain no id: they belong to the answering agent.
- */
+/** Finds the {@link OwnRequest} for the agent in a path. A path without an id belongs to the answering agent. */
 function ownRequestAt({ ownRequests, agents, paths }: OwnRequestTarget, path: string): OwnRequest | null {
   const segments = path.split("?", 1)[0]?.split("/") ?? [];
   const isAnswering = path === paths.batch || path === paths.operation;
@@ -61,10 +55,7 @@ interface Edit {
 const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
-/**
- * Replaces the query of a request by the agent's own query. If the own query contains the placeholder, inserts the
- * request's query there.
- */
+/** Replaces a request's query by the agent's own, in which a placeholder stands for the replaced query. */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
   if (found === undefined) return [];
@@ -74,7 +65,7 @@ function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   return [{ at: found.at, removed: found.token.length, inserted }];
 }
 
-/** Returns edits that insert the fields of `own` which `sent` lacks, also in nested objects. Fields of `sent` stay. */
+/** Returns edits that insert the fields of `own` that `sent` lacks, also in nested objects. */
 function missingFields(text: string, open: number, sent: Fields, own: Fields): Edit[] {
   const members = membersAt(text, open);
   const nested = Object.entries(own).flatMap(([name, value]) => {
@@ -110,9 +101,7 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/**
- * Removes from a sent body the fields that the target file adds for the agent. `path` is the path of the request's URL.
- */
+/** Removes from a sent body the fields that the target file adds for the agent. */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;
@@ -145,10 +134,7 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/**
- * Returns the body fields with which a load test calls the agent of each role. They come from the role assignment, or
- * else are those that the agent needs in every request.
- */
+/** Returns the body fields with which a load test calls the agent of each role. */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {

@@ -3,10 +3,7 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/**
- * Whether a list includes an address of this machine. `unknown`: the machine is behind a NAT, and its public address
- * may be in the list.
- */
+/** Whether a list includes this machine's address; `unknown` behind a NAT, whose public address may be in it. */
 export type Inclusion = "included" | "not included" | "unknown";
 
 /** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */
@@ -56,7 +53,7 @@ export const isPublic = (address: string): boolean => isIP(address) !== 0 && !li
 
 const notPublicList = once(() => blockListOf(nonPublicRanges));
 
-/** Builds a block list of the entries that are addresses or ranges. Leaves out other texts, such as host names. */
+/** Builds a block list of addresses and ranges. Leaves out other entries, such as host names. */
 function blockListOf(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

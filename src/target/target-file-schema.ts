@@ -9,7 +9,7 @@ import { agentRoles, type AgentRole, isRequestRole, type RequestRole } from "./t
 
 const positiveInteger = z.int().positive();
 const nonEmptyText = z.string().min(1);
-/** A path to append to the base URL. It must begin with a slash, because otherwise it could change the host name. */
+/** A path to append to the base URL. Without its first slash, it could change the host name. */
 const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -174,10 +174,7 @@ const controlSchema = z
   })
   .describe("The test control of the target: a run asks it for keys and agents that this file does not list.");
 
-/**
- * Schema of a target file. It must have `baseUrl`, and one of these: keys, a test control that issues keys, `auth:
- * none`. A probe is skipped if a part that it needs is missing.
- */
+/** Schema of a target file. A probe is skipped if a part that it needs is missing. */
 export const targetFileSchema = z
   .strictObject({
     $schema: z.string().optional(),
@@ -253,7 +250,7 @@ export const targetFileSchema = z
   })
   .meta({
     description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
-    // Repeats the first `refine` condition above, because the JSON schema for editors leaves out such conditions.
+    // Repeats a `refine` condition above, because the JSON schema for editors leaves out such conditions.
     anyOf: [{ required: ["keys"] }, { required: ["control"] }, { required: ["auth"] }],
   });
 

@@ -94,10 +94,7 @@ function mergeNetworks(
   };
 }
 
-/**
- * Replaces `${NAME}` with an environment variable. Keeps `${seconds}` and `${milliseconds}`, which are replaced at each
- * advance of the test clock.
- */
+/** Replaces `${NAME}` by an environment variable. Keeps `${seconds}` and `${milliseconds}` for test-clock calls. */
 function insertVariables(
   value: unknown,
   path: string,
@@ -122,10 +119,7 @@ function insertVariables(
   );
 }
 
-/**
- * Returns the environment variable of each key that the target file takes from one, by key name. Printed `curl`
- * commands use these variables.
- */
+/** Returns the environment variable of each key that comes from one, by key name, for printed `curl` commands. */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -209,7 +203,7 @@ export const triggersOf = (triggers: ParsedTargetFile["triggers"], network: Netw
     Object.entries(withoutUndefined(triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call, network)]),
   );
 
-/** Returns the paths that the interface document leaves open; `null` for each that the target file does not give. */
+/** Returns the paths that the interface document leaves open; `null` for each that the target file lacks. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   ...defaultTargetTraits.paths,
   ...withoutUndefined(paths ?? {}),
@@ -239,10 +233,7 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/**
- * Uses the agent for invokes also for streams, if the user named no agent for streams. `agentSource` tells which of the
- * two the user named.
- */
+/** If the user named no agent for streams, the agent for invokes takes that role. */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -259,10 +250,7 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/**
- * Returns the settings of the webhook receiver. A user who gives settings promises that the target can reach the
- * receiver. Without given settings, returns defaults for a target on loopback, and `null` for any other target.
- */
+/** Returns the webhook receiver's settings: given ones, or defaults for a target on loopback, else `null`. */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {
@@ -271,7 +259,7 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       isReachabilityPromised: true,
       sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
-  // A target on loopback can most likely reach a receiver on loopback. But the user has not promised that it can.
+  // A target on loopback can most likely reach a receiver on loopback, but the user has not promised that.
   return isLoopback(baseUrl)
     ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
     : null;
@@ -288,10 +276,7 @@ function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variab
   };
 }
 
-/**
- * Returns the name of the shell variable that stands for a key in printed commands. For keys that the target file does
- * not take from an environment variable.
- */
+/** Returns the shell variable for a key in printed commands, if the key comes from no environment variable. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /** Returns a key unchanged if an HTTP header can carry it; otherwise throws a usage error. */

@@ -50,7 +50,7 @@ export interface ReceiverTargetOptions {
   readonly network: Network;
 }
 
-/** Describes a webhook receiver as a target. Its secrets take the place of API keys, and are redacted everywhere. */
+/** Describes a webhook receiver as a target whose secrets take the place of API keys, and are redacted. */
 export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverTargetOptions): Target {
   const url = readHttpUrl(given, { what: "The receiver's address", example: "https://hooks.example.com/agents" });
   url.hash = "";

@@ -3,7 +3,7 @@ import type { WebhookEvent } from "../spec/events.ts";
 import type { Profile } from "../spec/profiles.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
-/** The roles of agents. Each text says what an agent of the role does, and follows the words "an agent that". */
+/** The roles of agents. Each text follows the words "an agent that". */
 export const agentRoles = {
   answering: "answers an invoke",
   streaming: "answers a stream",
@@ -23,10 +23,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/**
- * Roles for which the target file may give a request that makes the agent play the role. In any other role, the agent
- * must play it on every request.
- */
+/** Roles that the target file may assign to an agent for a certain request instead of for all. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -45,7 +42,7 @@ export interface RoleAssignment {
   readonly agent: string;
   /** Body fields that replace those of a probe's request. Empty if the agent plays the role on every request. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Path of the request below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
+  /** Path of the request below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the documented one. */
   readonly path: string | null;
 }
 
@@ -84,7 +81,7 @@ export interface TargetKey {
   readonly signingSecret: string | null;
   /** Whether nothing was sent with the key before the run, so that its limits are not partly used up. */
   readonly fresh: boolean;
-  /** Whether the key may be sent in a URL. Servers log URLs, so this is only for a key that is revoked after the run. */
+  /** Whether the key may occur in a URL, which servers log, because it is revoked after the run. */
   readonly disposable: boolean;
 }
 
@@ -105,18 +102,15 @@ export interface TestControl {
 export interface WebhookSettings {
   /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /**
-   * URL at which the target reaches the receiver, such as that of a tunnel. `null` if the target can reach the address
-   * `listen`.
-   */
+  /** URL at which the target reaches the receiver, such as a tunnel's; `null` for the address `listen`. */
   readonly publicUrl: string | null;
-  /** Whether the user promises that the target can reach the receiver. Without that promise, a missing delivery proves nothing. */
+  /** Whether the user promises that the target can reach the receiver; if not, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
   /** The published source addresses of deliveries; `null` if the user lists none. */
   readonly sources: DeliverySources | null;
 }
 
-/** The source addresses of deliveries that a vendor publishes, and the header in which a delivery shows its own. */
+/** The source addresses that a vendor publishes, and the header in which a delivery shows its own. */
 export interface DeliverySources {
   /** Addresses and ranges from which deliveries are sent, such as `203.0.113.0/28`. */
   readonly addresses: readonly string[];
@@ -128,18 +122,13 @@ export interface DeliverySources {
 export interface OpenPaths {
   /** Path of the batch endpoint, below the base URL. It may contain `{agent_id}`. */
   readonly batch: string | null;
-  /**
-   * Path that starts an operation for a request that is not a batch, below the base URL. It may contain `{agent_id}`.
-   */
+  /** Path below the base URL that starts an operation other than a batch. It may contain `{agent_id}`. */
   readonly operation: string | null;
-  /** Path that executes an agent. It may contain `{agent_id}`, and is relative to the origin instead of the base URL. */
+  /** Path that executes an agent, relative to the origin instead of the base URL. It may contain `{agent_id}`. */
   readonly execute: string | null;
 }
 
-/**
- * How the agents for invokes and streams are chosen. `named`: the user named both. `named to answer`: the user named
- * one for invokes, which streams use, too. `found`: discovery chooses one from the list.
- */
+/** How the agents for invokes and streams were chosen: both named, one named for both, or found by discovery. */
 export type AgentSource = "named" | "named to answer" | "found";
 
 /** A deployment under test. `baseUrl` ends in `/v1`. */
@@ -164,10 +153,7 @@ export interface Target {
   /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /**
-   * Functions that make webhook events happen. Only for events that no documented request causes, such as
-   * `deployment.created`.
-   */
+  /** Functions that cause events that no documented request causes, such as `deployment.created`. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
   /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;

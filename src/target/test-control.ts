@@ -9,7 +9,7 @@ import type { HttpCall } from "./target-file-schema.ts";
 import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
 
-/** Header with the token of a test control: an HTTP API of a test deployment that gives the harness keys and agents. */
+/** Header with the token of a test control: an HTTP API that gives the harness keys and agents. */
 export const controlTokenHeader = "X-Control-Token";
 
 /** Schema of the document that says which calls a test control has. */
@@ -71,9 +71,7 @@ export type ProvidedTarget =
   | { readonly kind: "failed"; readonly sentence: string };
 
 /**
- * Adds to a target what its test control offers and the target file does not list: two unused keys of each tier, and an
- * agent for each role.
- *
+ * Adds the keys and agents of a target's test control that the target file lacks.
  * @param mode `issue` for real keys; `assume` for placeholders that stand for keys in a plan
  */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
@@ -95,10 +93,7 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
 /** Stands for each key that the test control would issue, in the plan of a run. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/**
- * Number of unrestricted keys that a run needs of each tier: some checks compare the limits of two keys of the same
- * tier.
- */
+/** Number of unrestricted keys of each tier: some checks compare the limits of two keys of the same tier. */
 const keysPerTier = 2;
 
 /** A key that the target file does not list. */
@@ -159,8 +154,7 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 /** Adds the agents of the control, for roles to which the target file assigns no agent. */
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // If the user named no agent for streams, `streaming` is only a copy of `answering`. Then an agent that the test
-  // control offers for streams replaces it.
+  // If the user named no agent for streams, an agent of the test control replaces the copy of `answering`.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

@@ -13,7 +13,7 @@ export async function acceptsConnection(url: string, network: Network): Promise<
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(port === "" ? defaultPorts[protocol] : port) });
-  // Without a listener, an error would end the process. An error also closes the socket, which `whenClosed` notices.
+  // Without a listener, an error would end the process. `whenClosed` notices that the socket is closed.
   socket.on("error", () => {});
   // Reads and drops what the server sends. Otherwise the end of the connection would not be noticed.
   socket.resume();

@@ -23,7 +23,7 @@ export type CertificateInspection =
 
 const certificateDeadlineMs = 10_000;
 
-/** Reads the certificate of a server, through the proxy if there is one. Sends no request, and never rejects. */
+/** Reads a server's certificate, through the proxy if there is one. Sends no request, and never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -32,7 +32,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // Accepts an untrusted certificate, in order to read it. That is safe, because no request is sent on this connection.
+  // Accepts an untrusted certificate, in order to read it. No request is sent on this connection.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),
@@ -91,8 +91,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/**
- * Describes why a certificate is not trusted. Node passes an error code as a string, although its types declare an
- * `Error`.
- */
+/** Describes why a certificate is not trusted. Node passes a string, although its types declare an `Error`. */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

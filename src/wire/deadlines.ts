@@ -1,4 +1,4 @@
-/** How long the harness waits for each part of an exchange, in milliseconds. An exchange is a request and its response. */
+/** Maximum waiting times for the parts of an exchange (a request and its response), in milliseconds. */
 export interface Deadlines {
   readonly connectMs: number;
   /** Maximum time until the head of the response. The default exceeds an agent's default timeout of 30 s. */
@@ -34,10 +34,7 @@ export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Dead
 
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
-/**
- * Watches the deadlines of an exchange. Calls `onStop`, which must abort the exchange, when a deadline passes or `stop`
- * is called.
- */
+/** Watches deadlines. Calls `onStop`, which must abort the exchange, when one passes or `stop` is called. */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
   /** Stops the exchange. If it is called again, the first reason is kept. */
@@ -54,10 +51,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /**
-     * Returns why the exchange was ended early. `us` means that the harness closed the connection on purpose. `null`
-     * means that the exchange was not ended early.
-     */
+    /** Returns why the exchange was ended early, `us` for the harness itself; `null` if it was not. */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

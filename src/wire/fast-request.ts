@@ -20,13 +20,10 @@ export interface FastRequest {
 
 /** Maximum number of bytes of a response body to read. */
 const maxBodyBytes = 1024 * 1024;
-/** Maximum number of chunks of a response body to read. Every chunk costs CPU time, even one of a single byte. */
+/** Maximum number of chunks of a response body, because even a chunk of one byte costs CPU time. */
 const maxChunks = 100_000;
 
-/**
- * Sends a request with undici's low-level handlers, which cost less than its `request`. Does not decompress bodies. The
- * promise never rejects.
- */
+/** Sends a request at less cost than undici's `request`, without decompression. The promise never rejects. */
 export async function sendFast(
   dispatcher: Dispatcher,
   sent: FastRequest,
@@ -40,9 +37,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /**
-   * Whether the server closed an idle connection just as the request was sent. It has most likely not read the request.
-   */
+  /** Whether the server closed an idle connection just then, and so has most likely not read the request. */
   readonly isStale: boolean;
 }
 

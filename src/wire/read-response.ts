@@ -35,10 +35,7 @@ export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
-  /**
-   * Whether the target has left an earlier stream open. Then the end of this stream counts as closed by the harness.
-   * Otherwise a deadline has ended it.
-   */
+  /** Whether the target left an earlier stream open. If so, this stream's end counts as closed by the harness. */
   readonly isKnown: boolean;
 }
 

@@ -23,8 +23,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small chunks into one buffer. Otherwise each chunk would keep the larger buffer in memory that it is part
-    // of.
+    // Merges small chunks, because each keeps a whole larger buffer in memory.
     if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);

@@ -22,7 +22,7 @@ import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
-/** A request to send. `key` is the name of the key that the exchange is recorded under; `null` if it uses none. */
+/** A request to send. `key` is the name of its API key in the record; `null` for none. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
@@ -35,9 +35,9 @@ export interface OutgoingRequest {
   readonly deadlines?: Partial<Deadlines>;
   /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one of {@link deadlines}. */
   readonly minHeadMs?: number;
-  /** Called after each event of a stream, with the events so far. If it returns `true`, the harness closes the connection. */
+  /** Called with the events so far after each event of a stream. `true` closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** When the harness closes a stream that the server leaves open after its final event. Absent: at a deadline. */
+  /** When to close a stream that the server leaves open after its final event. Absent: at a deadline. */
   readonly closing?: StreamClosing;
 }
 
@@ -54,10 +54,7 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /**
-   * Sends one of thousands of similar requests at less cost than `open`. It cannot be closed early, and its response is
-   * not read as a stream.
-   */
+  /** Sends a request at less cost than `open`. It cannot be closed early, and its stream is not parsed. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -74,10 +71,7 @@ export interface TransportOptions {
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
-  /**
-   * Called if a request is sent a second time because the server closed its idle connection. The target may have
-   * received the request twice.
-   */
+  /** Called if a request is sent again, after the server closed an idle connection; it may have arrived twice. */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
@@ -139,10 +133,7 @@ export function openTransport(options: TransportOptions): Transport {
 
 const defaultSenderHeaders = (): readonly Header[] => [["User-Agent", userAgent()]];
 
-/**
- * Returns the headers to send with a request: the recorded ones, and those that identify the harness. A recorded header
- * replaces one of the harness with the same name.
- */
+/** Returns the recorded headers, and those that identify the harness unless a recorded one has the same name. */
 const sentHeaders = (
   id: string,
   outgoing: OutgoingRequest,
@@ -160,10 +151,7 @@ interface BoundsTracker {
   readonly exceeded: () => void;
 }
 
-/**
- * Returns the fields of an exchange that are known when its request is sent. Must be called just then, because it reads
- * the clocks.
- */
+/** Returns the fields of an exchange that are known when its request is sent. Call just then: it reads the clocks. */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -218,7 +206,7 @@ function openExchange(
     } catch (error) {
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
-      // Sends the request again: the server had most likely closed the connection as idle, and has not read the request.
+      // The server most likely closed the connection as idle, and has not read the request.
       options.reportLost({ ...recorded, answer });
       return exchange(true);
     }
@@ -243,10 +231,7 @@ function openExchange(
 const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
   body === null || pace === undefined ? body : pacedBody(body, pace);
 
-/**
- * Wraps a dispatcher, so that it calls `onChunk` for each chunk of a body. The body's stream cannot show this, because
- * it may join chunks.
- */
+/** Calls `onChunk` for each chunk of a body, which the body's stream cannot show, because it may join chunks. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

@@ -11,12 +11,11 @@ export interface KeptBody {
 }
 
 /**
- * How an exchange ended.
- *
+ * How an exchange ended:
  * - `complete`: the client got the whole response.
  * - `client left`: the client closed its connection before.
  * - `broken`: the upstream's connection broke after the head of the response.
- * - `no response`: the upstream gave no response, and the forwarder answered in its place.
+ * - `no response`: the upstream gave none, and the forwarder answered in its place.
  */
 export type ForwardedEnd =
   | { readonly kind: "complete" | "client left" }
@@ -52,7 +51,7 @@ export function collectBody(now: () => number) {
       length += bytes.byteLength;
       if (kept >= keptBytes || pieces.length >= keptPieces) return;
       kept += bytes.byteLength;
-      // Copies the bytes. They are part of a large read buffer, which would be sent to the other thread as a whole.
+      // A copy, because otherwise the whole read buffer would be sent to the other thread.
       pieces.push({ bytes: new Uint8Array(bytes), atMs: now() });
     },
     body: (): KeptBody => ({ pieces, length }),

@@ -38,9 +38,7 @@ export interface Forwarder {
 }
 
 /**
- * Starts a reverse proxy, which passes everything on at once. It leaves out only headers that concern a single
- * connection.
- *
+ * Starts a reverse proxy, which at once passes on everything but headers that concern one connection.
  * @throws {Error} the error of Node, with its `code`, if it cannot listen
  */
 export async function startForwarder(options: ForwarderOptions): Promise<Forwarder> {
@@ -100,7 +98,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse, context: F
   });
 }
 
-/** Returns the path and query of a request. A client that uses the forwarder as a forward proxy sends a whole URL. */
+/** Returns the path and query of a request, also from a client that sends a whole URL, as to a forward proxy. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   return URL.canParse(target) ? new URL(target).pathname + new URL(target).search : "/";
@@ -167,7 +165,7 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // Waits a moment before sending the head alone, so that it can leave together with the first piece of the body.
+      // Lets the head leave together with the first piece of the body, if that arrives at once.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 
-/**
- * Headers that concern only one connection, so a proxy must not pass them on (RFC 9110, 7.6.1). `trailer` is not
- * listed, because the forwarder passes trailers on.
- */
+/** Headers of one connection, not to pass on (RFC 9110, 7.6.1). `trailer` is missing: the forwarder passes it on. */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -16,7 +13,6 @@ const hopByHop: ReadonlySet<string> = new Set([
 
 /**
  * Returns the headers to pass on: neither hop-by-hop headers, nor those that `Connection` names.
- *
  * @param raw names and values in turn, as `rawHeaders` has them
  * @param alsoDropped further names to leave out, in lower case
  */
@@ -33,7 +29,7 @@ export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly st
 
 const usualOptions = new Set(["keep-alive", "close", "upgrade", "te", ""]);
 
-/** Returns the header names that `Connection` lists, in lower case. Leaves out usual options such as `close`. */
+/** Returns the header names that `Connection` lists, in lower case, without options such as `close`. */
 function namedByConnection(raw: readonly string[]): string[] {
   const named: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2)
@@ -49,9 +45,7 @@ function namedByConnection(raw: readonly string[]): string[] {
 export type OutgoingBody = Buffer | PassThrough | null;
 
 /**
- * Reads the body of a request. A body that arrives together with the head, as most do, becomes a buffer. Any other body
- * becomes a stream.
- *
+ * Reads a request's body: as a buffer if it arrives together with the head, otherwise as a stream.
  * @param onReady called once, in the next turn of the event loop at the latest
  */
 export function takeBody(

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/** Folder of the package's files in the single executable file, such as `package/README.md`. */
+/** Folder inside the single executable file that holds the package's files, as in `package/README.md`. */
 export const packageAssets = "package/";
 
 /** Returns the root folder of the package; in the single executable file, a temporary folder with files for k6. */

@@ -151,7 +151,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Removes requests of later requirement sets than `requirements` from evidence of the whole run. */
+  /** Removes from the evidence the requests that the probe sends only for later requirement sets. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 

@@ -25,7 +25,7 @@ export type SkipCause =
   | string
   /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
-  /** `takes` is part of a sentence, such as "it needs up to 60 s of waiting". */
+  /** `takes` is a clause that ends a sentence: "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
   /** `consequence` and `purpose` are parts of a sentence: "CONSEQUENCE: there is no time to PURPOSE". */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }

@@ -76,7 +76,7 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/** Compares another version's report with this judgement. Only another verdict is a mismatch. */
+/** Compares a report of another version of the harness with this judgement. Only the verdict must be equal. */
 function compareWithOtherVersion(
   { suite, verdict }: Report,
   again: Report,

@@ -105,7 +105,7 @@ async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "paramet
   return { parameters, engines };
 }
 
-/** Checks that the user can consent to load on every target. Runs before anything is sent. */
+/** Throws, before anything is sent, if a target needs consent to a load test and the user cannot give it. */
 function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean): void {
   for (const each of vendors) {
     const baseUrl = each.kind === "report" ? null : baseUrlOf(each);

@@ -72,7 +72,7 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
-/** Returns rows with the chunk times of each vendor's agent with the most streams. */
+/** Returns rows of chunk times: for each vendor, those of its agent that has the most streams. */
 function chunkTimeRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({

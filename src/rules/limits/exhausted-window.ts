@@ -149,7 +149,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether a failed request, or one refused while `exhausted` was in flight, may have left the count. */
+/** Whether the server may count `each` no longer: it failed, or was refused while `exhausted` was in flight. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

@@ -64,7 +64,7 @@ export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(he
 /** Returns `retry_after` from the body of a 429, in seconds; `null` without a number. */
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/** Makes the rate-limit sample of an exchange. `headClockMs`: the advance of the test clock at its head. */
+/** Makes the rate-limit sample of an exchange. `headClockMs`: total advance of the test clock when the status arrived. */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;

@@ -112,7 +112,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   ];
 }
 
-/** Sorts probes by the `must` checks that they help to judge, per request. */
+/** Sorts probes by how many `must` checks they help to judge for each request that they send, most first. */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);

@@ -114,7 +114,7 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
     : unproven("no request with the key in the other letter case got a conclusive response");
 }
 
-/** Returns `unproven` if some required or requested endpoint has not rejected an invalid key, else `null`. */
+/** Returns `unproven` unless each endpoint, of the document or called by the run, has rejected an invalid key. */
 function unprovenOnSomeEndpoint(
   requests: readonly KeyRequest[],
   correct: readonly KeyRequest[],

@@ -10,7 +10,7 @@ import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
-/** A signed invoke whose body a server may change before it verifies the signature. */
+/** A signed invoke whose body changes if a server parses and rewrites it before it verifies the signature. */
 export interface SignedInvoke {
   /** The signed invoke. `null` if the harness knows no agent. */
   readonly posted: Exchange | null;

@@ -124,7 +124,7 @@ const checkKeyCode = (
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // ERR-2 to ERR-5 judge responses without a code.
+    // A response without a code passes here, because ERR-2 to ERR-5 judge it.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 

@@ -66,7 +66,7 @@ export async function submitBatchBeyond(
   return { before, submitted, after, completed, control: await own.invoke(given["agents.answering"], helloBody) };
 }
 
-/** Returns a client that does not wait for rate-limit windows: waits for tokens may last until the next month. */
+/** Returns a client that never waits for a limit to reset. The monthly token quota may reset only next month. */
 function withoutPacing(client: Client): Client {
   return {
     ...client,

@@ -157,7 +157,7 @@ export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exch
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
-/** Whether a 404 may come from a router that does not know the path, because the endpoint never succeeded. */
+/** Whether the endpoint never succeeded. Then its 404 may come from a router that does not know the path. */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;

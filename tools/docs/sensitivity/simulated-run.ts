@@ -98,7 +98,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 
 const invokePath = "/agents/echo/invoke";
 
-/** A request `GET /usage` without a response, after which the run uses up the limit by invokes only. */
+/** A `GET /usage` that got no response. Because of it, the run uses up the limit with invokes only. */
 const lostUsageRead: Exchange = {
   id: "x0",
   key: null,

@@ -93,7 +93,7 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
   return false;
 }
 
-/** Returns the maximum weight of the previous window's requests when a request was refused. */
+/** Returns how many requests of the previous window a weighted count has at most at the time of a refusal. */
 function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;
   if (index === 0) return 0;

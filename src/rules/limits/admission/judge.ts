@@ -97,7 +97,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
   return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
-/** Names the hour's or else the minute's limit as broken if none of its models without added burst fits. */
+/** Says which limit is broken, the hour's before the minute's: one that no limiter without an added burst explains. */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));

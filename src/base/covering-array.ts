@@ -35,16 +35,14 @@ export interface Covering {
 export interface ExtendOptions {
   /** Rows that exist already. Triples in these rows do not count as new. */
   readonly known: Iterable<Row>;
-  /** Rows with values for some dimensions only. One that `exclusions` forbid is dropped. */
+  /** Partial rows to complete. A row that `exclusions` forbid is dropped. */
   readonly begun: readonly Row[];
-  /** Seed of the random choices. The same seed gives the same rows. */
   readonly seed: number;
 }
 
 export interface CoverOptions {
   /** Names of the pairs that earlier rows cover. `cover` adds the pairs of its new rows. */
   readonly covered: Set<string>;
-  /** Seed of the random choices. The same seed gives the same rows. */
   readonly seed: number;
   readonly costOf: (row: Row) => number;
   /** Incomplete rows that must be completed and added, even if they cover nothing new. Default: none. */
@@ -95,7 +93,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /** Chooses the missing values of a row, none refused before a given one. Returns `null` if no row is allowed. */
+  /** Chooses the missing values of a row, but no refused value before a given one; `null` if impossible. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];

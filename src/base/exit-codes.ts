@@ -2,7 +2,7 @@
 export const exitCodes = {
   /** No clause is broken. The verdict is conformant or partial. */
   fine: 0,
-  /** A broken must clause or old baseline; with `--complete`, an untested one; with `--strict`, a warning. */
+  /** A broken must clause or outdated baseline; also an untested clause (`--complete`) or a warning (`--strict`). */
   broken: 1,
   usage: 2,
   /** The target could not be reached, or no check was exercised. */

@@ -25,7 +25,7 @@ export const joinLines = (lines: readonly Line[], separator: string): Line => li
 /** The text by which {@link hideKeys} replaces a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
-/** Words that may be API keys. Without `/`, each segment of a path is a separate word. */
+/** Matches words that may be API keys, without `/`, so that each segment of a path is a separate word. */
 const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
 const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;

@@ -46,7 +46,7 @@ export function sanitizeLine(text: string, most = 300): string {
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
 
-/** Maximum UTF-16 units of an uncut grapheme: a target can put endless combining marks on one letter. */
+/** Maximum length of a grapheme in UTF-16 units: a target can put endless combining marks on one letter. */
 const maxUncutGraphemeUnits = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */

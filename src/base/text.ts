@@ -49,7 +49,7 @@ export function joinFirst(items: readonly string[], most: number): string {
 /** Returns `undefined` for an empty text, because an empty environment variable counts as not set. */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
-/** Returns a test for whole names, in any case. In the pattern, `*` stands for any text. */
+/** Returns a function that matches whole names, ignoring case. In the pattern, `*` stands for any text. */
 export function globOf(pattern: string): (name: string) => boolean {
   const parts = pattern.split(/\*+/).map((part) => RegExp.escape(part));
   const whole = new RegExp(`^${parts.join(".*")}$`, "i");

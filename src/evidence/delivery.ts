@@ -61,7 +61,7 @@ export function deliveryHeaderValues({ request }: Pick<Delivery, "request">, nam
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-/** Whether a delivery has exactly one signature, a valid one (HOOK-21); `false` for a webhook without a secret. */
+/** Whether a delivery has exactly one signature and it is valid (HOOK-21); `false` without a secret. */
 export function hasValidSignature({
   request,
   computedSignature,

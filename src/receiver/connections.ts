@@ -50,7 +50,7 @@ const maxRefusalDelayMs = 1000;
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** When each connection entered its state, oldest first. */
+  /** The time at which each connection entered its state, oldest first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>

@@ -70,7 +70,7 @@ export interface StorageBounds {
 
 /** Storage for the deliveries of a run: twice what runs against conforming targets have needed. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Storage for the deliveries of a load, which sends thousands of invokes with one or two deliveries each. */
+/** Limits of the storage for deliveries during a load, which causes thousands. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;

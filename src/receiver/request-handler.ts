@@ -32,7 +32,7 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries to the earlier receiver that this one continues, from which delivery ids count on. */
+  /** Number of deliveries to the earlier receiver that this one continues. New delivery ids start after them. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
   /** Returns the response body if `token` is that of the harness's own test request, otherwise `undefined`. */

@@ -5,7 +5,6 @@ export interface Deadlines {
   readonly headMs: number;
   /** Maximum pause between two chunks of the response body. */
   readonly silenceMs: number;
-  /** Maximum time of the whole exchange. */
   readonly exchangeMs: number;
 }
 
@@ -37,7 +36,6 @@ export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 /** Watches deadlines. Calls `onStop`, which must abort the exchange, when one passes or `stop` is called. */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
-  /** Stops the exchange. If it is called again, the first reason is kept. */
   const stop = (why: string): void => {
     reason ??= why;
     onStop(why);
@@ -51,7 +49,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Returns why the exchange was ended early, `us` for the harness itself; `null` if it was not. */
+    /** Returns why the exchange was ended early: a deadline, or `us` for the harness; `null` if it was not. */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

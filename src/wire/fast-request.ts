@@ -12,13 +12,11 @@ export interface FastRequest {
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly deadlines: Deadlines;
-  /** Called when the head of the response has arrived. */
   readonly onHead: () => void;
   /** Called with the failure of the first attempt, before the request is sent again. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 
-/** Maximum number of bytes of a response body to read. */
 const maxBodyBytes = 1024 * 1024;
 /** Maximum number of chunks of a response body, because even a chunk of one byte costs CPU time. */
 const maxChunks = 100_000;
@@ -37,7 +35,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection just then, and so has most likely not read the request. */
+  /** Whether the server closed an idle connection as the request was sent, and most likely did not read it. */
   readonly isStale: boolean;
 }
 

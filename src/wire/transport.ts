@@ -251,7 +251,6 @@ function recordRequest({ method, url, headers, body }: OutgoingRequest): SentReq
 /** How to send a request body: in how many pieces, and with which pauses. */
 export interface Pace {
   readonly pieces: number;
-  /** Pause between two pieces, in milliseconds. */
   readonly pauseMs: number;
 }
 

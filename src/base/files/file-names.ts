@@ -21,7 +21,6 @@ function processNamespace(): string {
 
 /** Identifies the process that has created a file. */
 export interface FileOwner {
-  /** Identifies the machine of the process, see `machineId`. */
   readonly machine: string;
   readonly pid: number;
 }

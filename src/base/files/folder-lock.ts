@@ -37,7 +37,6 @@ interface HeldLock {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The locks that this process holds, by folder. */
 const heldLocks = new Map<string, HeldLock>();
 process.on("exit", releaseFolders);
 

@@ -36,7 +36,6 @@ export function replaceFile(file: string, text: FileText, options: ReplaceOption
 export interface StagedFile {
   /** Renames the file to its final name. */
   readonly commit: () => void;
-  /** Removes the temporary file. */
   readonly discard: () => void;
 }
 
@@ -72,7 +71,6 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
 
 /** A temporary file that another program writes. */
 export interface Draft {
-  /** The path that the program must write to. */
   readonly path: string;
   /** Moves the program's output to its final name. Returns `false` if the program has not written anything. */
   readonly commit: () => boolean;

@@ -183,7 +183,7 @@ interface WholeSecret {
 
 const minPartLength = 6;
 
-/** Returns the secrets that {@link findGrams} cannot find: short ones, or those that consist of harness text. */
+/** Returns the secrets that {@link findGrams} cannot find: short ones, and those made of the harness's own texts. */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

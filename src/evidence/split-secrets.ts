@@ -34,7 +34,6 @@ interface FieldText {
 }
 
 interface FieldPiece {
-  /** Index of the event that contains the piece. */
   readonly at: number;
   readonly text: string;
 }
@@ -56,7 +55,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Returns the indexes of events that share a secret. Skips a secret that lies within one event. */
+/** Returns the indexes of events over which a secret is spread. Skips a secret that lies within one event. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];

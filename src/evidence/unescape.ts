@@ -78,7 +78,7 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // `\n` becomes the letter `n`: it may be a part of a key with a backslash, and no key has control characters.
+  // `\n` becomes the letter `n`, because it may be a part of a key, which has no control characters.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

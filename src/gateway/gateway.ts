@@ -103,7 +103,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 interface ReceivedRequest {
   readonly request: SentRequest;
   readonly relayed: RelayedRequest;
-  /** Whether the whole body arrived. */
   readonly isComplete: boolean;
 }
 

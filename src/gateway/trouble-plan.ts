@@ -31,7 +31,7 @@ export interface TroublePlanOptions {
 
 /** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
-  /** Call before each run of the client. Returns the kind of trouble in this run; `null` if none is left. */
+  /** Begins a run of the client, and returns the kind of its trouble; `null` if no trouble is left. */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }

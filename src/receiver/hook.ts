@@ -168,9 +168,7 @@ export function openHook(
       ...(otherSecrets.length === 0 ? {} : { otherSecrets }),
       ...(since === undefined ? {} : { since }),
     }),
-    /** Registers a function to be called when the probe calls `release`. */
     whenReleased: (then: () => void): void => void releases.push(then),
-    /** Ends every wait for deliveries. */
     close: (): void => {
       isClosed = true;
       arriving.end();

@@ -81,7 +81,6 @@ function missingFields(text: string, open: number, sent: Fields, own: Fields): E
 
 interface JsonMember {
   readonly name: unknown;
-  /** Position of the value in the text. */
   readonly at: number;
   readonly token: string;
 }

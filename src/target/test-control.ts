@@ -96,7 +96,6 @@ const placeholderKey = "issued-by-the-test-control";
 /** Number of unrestricted keys of each tier: some checks compare the limits of two keys of the same tier. */
 const keysPerTier = 2;
 
-/** A key that the target file does not list. */
 interface MissingKey {
   readonly tier: string;
   /** Name of the key, such as `free` and `free-2`. */

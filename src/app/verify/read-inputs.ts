@@ -36,7 +36,6 @@ export interface Seal {
   readonly envelope: Envelope;
   /** Deployed images, packages and commits, by name and digest. */
   readonly subjects: readonly Subject[];
-  /** When the statement expires, in ISO 8601. */
   readonly expires: string;
   /** A line of text for each field of the envelope that contradicts the statement in it. */
   readonly contradictions: readonly string[];

@@ -32,7 +32,6 @@ export interface WatchOptions {
   /** The run's webhook receiver, which the watch closes; without one, the watch starts a new receiver. */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
-  /** Secrets to redact in deliveries. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;

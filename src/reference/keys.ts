@@ -68,6 +68,8 @@ export const referenceKeys: readonly ReferenceKey[] = [
   keyOf("reader", "ro_2rWk6CbP9mTz4qLs8JxGh1Vd", "pro", { scope: "read-only" }),
   keyOf("oneAgent", "one_9yNv3QfE7sBt5uHk1DzMa6Xc", "pro", { agents: ["echo"] }),
   keyOf("elsewhere", "ip_0gSj4LwR8nCp2xFy6KdVb7Te", "pro", { allowedIps: ["203.0.113.9"] }),
+  // As a text, this address contains 127.0.0.1, from which tests send their requests.
+  keyOf("nearby", "ip_3nQz7KtB5vMe0hXr9JwSa2Gd", "pro", { allowedIps: ["127.0.0.17"] }),
   keyOf("quota", "quo_6tDz1BpR8jCl3eYv0FkNw5Hm", "free", {
     tokensUsedBefore: publishedTiers.free.tokensPerMonth - quotaTokensLeft,
   }),

@@ -285,6 +285,15 @@ export const authenticationFaults = faults("Authentication", {
     "AUTH-3",
     "The list responds to a wrong key from a cache, right after a good call of the same path.",
   ).by(acceptPreviousKey("list", "wrong-key")),
+  "keys-known-by-both-ends": fault(
+    "AUTH-3",
+    "Keys of the right length are known by 3 and 12 characters at their ends.",
+  ).by(
+    acceptSimilar((text, key) => {
+      const ends = (each: string) => `${each.slice(0, 3)} ${each.length} ${each.slice(-12)}`;
+      return ends(text) === ends(key);
+    }),
+  ),
   "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(
     always("authenticatesFirst", false),
   ),

@@ -182,6 +182,35 @@ export const keyFaults = faults("Resources / API key", {
   "signature-replaces-address": fault("KEY-7", "A signed request may come from any address.").by((base) => ({
     permits: (key, request) => base.permits(request.isSigned ? { ...key, allowedIps: null } : key, request),
   })),
+  "any-agent-of-same-letter": fault("KEY-6", "A key of one agent may call others with the same first letter.").by(
+    (base) => ({
+      permits: (key, request) => {
+        const isAlike = key.agents?.some((agent) => agent.at(0) === request.agentId?.at(0)) === true;
+        return base.permits(isAlike ? { ...key, agents: null } : key, request);
+      },
+    }),
+  ),
+  "address-list-searched-as-text": fault("KEY-7", "A key may come from an address that begins an allowed one.").by(
+    (base) => ({
+      permits: (key, request) => {
+        const isPart = key.allowedIps?.some((each) => each.startsWith(request.address)) === true;
+        return base.permits(isPart ? { ...key, allowedIps: null } : key, request);
+      },
+    }),
+  ),
+  "reader-writes-right-after-health": fault(
+    "KEY-5",
+    "A read-only key may make any request right after it has read the health of an agent.",
+  ).by((base) => {
+    const previous = new Map<string, string>();
+    return {
+      permits: (key, request) => {
+        const isRemembered = previous.get(key.name) === "health";
+        previous.set(key.name, request.endpoint);
+        return base.permits(isRemembered ? { ...key, scope: "full" } : key, request);
+      },
+    };
+  }),
   "key-usage-missing": fault("KEY-9", "Key usage is not there.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing"),
   })),

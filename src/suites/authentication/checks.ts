@@ -9,6 +9,7 @@ import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
 import { indirectUseChecks } from "../keys/indirect-use.ts";
+import { sameEndCheck } from "../keys/same-end.ts";
 import { startChecksOfAuthentication } from "../keys/operation-start.ts";
 import { spellingChecksOfAuthentication } from "../keys/other-spellings.ts";
 import { expiredKeySignedCheck } from "../keys/signed-use.ts";
@@ -272,6 +273,7 @@ export const authentication = suite("Authentication", [
     return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
   ...indirectUseChecks,
+  sameEndCheck,
   ...startChecksOfAuthentication,
   ...spellingChecksOfAuthentication,
   expiredKeySignedCheck,

@@ -21,6 +21,7 @@ import {
 import { formatValue } from "../../base/format-value.ts";
 import { isObject } from "../../base/json.ts";
 import { indirectKeyChecks } from "./indirect-use.ts";
+import { narrowRestrictionChecks } from "./narrow-restrictions.ts";
 import { startChecksOfKeys } from "./operation-start.ts";
 import { spellingChecksOfKeys } from "./other-spellings.ts";
 import { signedUseChecks } from "./signed-use.ts";
@@ -181,6 +182,7 @@ export const keys = suite("Keys", [
     },
   ),
   ...indirectKeyChecks,
+  ...narrowRestrictionChecks,
   ...startChecksOfKeys,
   ...spellingChecksOfKeys,
   ...signedUseChecks,

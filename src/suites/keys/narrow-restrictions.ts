@@ -1,0 +1,158 @@
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { agentIds } from "../../run/discovery/discover-target.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { includesThisMachine } from "../../target/source-address.ts";
+import type { TargetKey } from "../../target/target.ts";
+import {
+  createRequestSender,
+  type KeyRequest,
+  type KeyRequests,
+  prepareFixtures,
+  sendToEndpoints,
+} from "../shared/key-requests/send-requests.ts";
+import { isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { oneAgentKeyTried, readOnlyKeyTried } from "./probes.ts";
+
+// This file tests restrictions where a server may compare texts, or remember what it permitted before.
+
+const since = "1.2";
+
+const wasRefused = (exchange: Exchange | null | undefined): boolean =>
+  exchange !== null && exchange !== undefined && !isSuccess(exchange) && !isInconclusive(exchange);
+
+/** Judges requests that must not succeed. `whenNone` says why there are none. */
+function judgeRefused(requests: readonly KeyRequest[], expected: string, whenNone: string): Finding<never> {
+  const accepted = requests.find(({ exchange }) => isSuccess(exchange));
+  if (accepted !== undefined)
+    return breach(expected, `${outcomeOf(accepted.exchange)} on ${accepted.endpoint}`, accepted.exchange);
+  if (requests.length === 0) return inapplicable(whenNone);
+  return requests.some(({ exchange }) => wasRefused(exchange))
+    ? holds()
+    : unproven("no request was accepted or rejected");
+}
+
+export const readOnlyKeyAfterHealth = probe(
+  "a read-only key reads the health of an agent, and at once tries to create a webhook for it and to invoke it",
+  { needs: ["keys.readOnly", "receiver"], requests: 0, stage: "coverage", after: [readOnlyKeyTried], since },
+  async (context): Promise<KeyRequests> => {
+    const reader = context.client.as(context.given["keys.readOnly"]);
+    const { answering } = context.target.agents;
+    if (answering === undefined) return { requests: [] };
+    const fixtures = await prepareFixtures(context, "of-read-only-key-after-health");
+    const sender = createRequestSender(reader, fixtures, context);
+    const requests: KeyRequest[] = [];
+    for (const endpoint of ["webhooks", "invoke"] as const) {
+      const health = await reader.health(answering);
+      if (isSuccess(health)) requests.push(...(await sendToEndpoints(sender, "a read-only key", [endpoint])));
+    }
+    return { requests };
+  },
+);
+
+/** Finds the agent whose id has the longest beginning in common with an id of `allowed`; `null` if none has one. */
+export function closestAgent(ids: readonly string[], allowed: readonly string[]): string | null {
+  const shared = (id: string) => Math.max(...allowed.map((each) => commonLength(id, each)));
+  const others = ids.filter((id) => !allowed.includes(id) && shared(id) > 0);
+  return others.toSorted((one, other) => shared(other) - shared(one))[0] ?? null;
+}
+
+function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+export const closestAgentTried = probe(
+  "a key that is restricted to one agent is used with the agent whose id begins most like that agent's",
+  { needs: ["keys.oneAgent"], requests: 0, reads: true, stage: "coverage", since },
+  async (context): Promise<(KeyRequests & { readonly control: Exchange }) | null> => {
+    const { client, given, target, discovery } = context;
+    const ids = [...agentIds(bodyJson(discovery.listing)), ...Object.values(target.agents)];
+    const agent = closestAgent(ids, given["keys.oneAgent"].agents ?? []);
+    if (agent === null) return null;
+    const control = await client.health(agent);
+    const sender = createRequestSender(client.as(given["keys.oneAgent"]), { ...noFixtures, agent }, context);
+    return {
+      control,
+      requests: await sendToEndpoints(sender, "a key of another agent", agentEndpoints(context, agent)),
+    };
+  },
+);
+
+const noFixtures = { agent: null, webhook: null, webhookId: null, operationId: null, batchPath: null } as const;
+
+/** Slow agents are not invoked: a server that permits it would delay the run. */
+function agentEndpoints({ target: { agents } }: ProbeContext, agent: string): readonly ("health" | "invoke")[] {
+  const slow = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault, agents.webhooked];
+  return slow.includes(agent) ? ["health"] : ["health", "invoke"];
+}
+
+/** Keys of other addresses to use at most; each takes two requests. */
+const maxKeys = 4;
+
+export const everyOtherAddressKeyTried = probe(
+  "every further key that may only come from other addresses is used from here",
+  { needs: ["keys.elsewhere"], requests: 0, reads: true, stage: "limits", since },
+  async (context): Promise<KeyRequests> => {
+    const { client, given, target } = context;
+    const fixtures = { ...noFixtures, agent: target.agents.answering ?? null };
+    const requests: KeyRequest[] = [];
+    for (const key of Object.values(target.keys).filter(isOfOtherAddress)) {
+      if (key.name === given["keys.elsewhere"].name || requests.length >= 2 * maxKeys) continue;
+      const sender = createRequestSender(client.as(key), fixtures, context);
+      requests.push(...(await sendToEndpoints(sender, "a key of another address", ["health", "usage"])));
+    }
+    return { requests };
+  },
+);
+
+const isOfOtherAddress = ({ expired, allowedIps }: TargetKey): boolean =>
+  !expired && allowedIps !== null && includesThisMachine(allowedIps) === "not included";
+
+/** Checks that a restriction holds where texts resemble each other, and right after a permitted request. */
+export const narrowRestrictionChecks: readonly Check[] = [
+  check(
+    "KEY-5",
+    { after: readOnlyKeyAfterHealth, before: readOnlyKeyTried },
+    ({ after, before }): Finding<never> => {
+      const refusedBefore = (endpoint: string): boolean =>
+        endpoint === "invoke"
+          ? wasRefused(before.invoked)
+          : before.requests.some((each) => each.endpoint === endpoint && wasRefused(each.exchange));
+      return judgeRefused(
+        after.requests.filter(({ endpoint }) => refusedBefore(endpoint)),
+        "a read-only key does not write, also right after it has read the health of the agent",
+        "the key is not rejected in other requests, or could not read the health",
+      );
+    },
+    { as: "right after a read", since },
+  ),
+  check(
+    "KEY-6",
+    { closest: closestAgentTried, tried: oneAgentKeyTried },
+    ({ closest, tried: { other } }): Finding<never> => {
+      const refusedElsewhere = other?.requests.filter(({ exchange }) => wasRefused(exchange)) ?? [];
+      if (closest === null || !isSuccess(closest.control))
+        return inapplicable("no other agent is known whose id begins like that of the key's agent");
+      return judgeRefused(
+        closest.requests.filter(({ endpoint }) => refusedElsewhere.some((each) => each.endpoint === endpoint)),
+        "a key that is restricted to one agent does not succeed with one whose id begins alike",
+        "the key is not rejected with other agents",
+      );
+    },
+    { as: "similar id", since },
+  ),
+  check(
+    "KEY-7",
+    everyOtherAddressKeyTried,
+    ({ requests }) =>
+      judgeRefused(
+        requests,
+        "every key with a list of other addresses is rejected from here",
+        "no second key with a list of other addresses is known",
+      ),
+    { as: "every key", since },
+  ),
+];

@@ -37,6 +37,17 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
       return isFraction ? fieldError("invalid-input", "threshold", "must be a whole number") : error;
     }),
   ),
+  "second-alert-of-address-crashes": fault("ALR-1", "A key's second alert with a `webhook_url` responds with 500.").by(
+    (base) => {
+      const seen = new Set<unknown>();
+      return overrideResult("validateAlert")((error, body) => {
+        const url = getPath(body, "webhook_url");
+        const isSecond = error === null && seen.has(url);
+        if (error === null) seen.add(url);
+        return isSecond ? apiError("crash", "The server failed.") : error;
+      })(base);
+    },
+  ),
   "details-array-for-two-fields": fault("ERR-7", "An error about two fields has an array as its `details`.").by(
     (base) => ({
       validateWebhook: (body, addressRefusal) =>

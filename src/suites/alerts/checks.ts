@@ -1,9 +1,10 @@
 import { rounded } from "../../base/numbers.ts";
 import { deliveryHeaderValues, deliveryJson, type Delivery } from "../../evidence/delivery.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { getPath } from "../../base/json.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
-import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { needsMoreTime, need, type SkipCause } from "../../run/skip-reason.ts";
 import { type AlertCrossingEvidence, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
@@ -62,6 +63,47 @@ function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>
     : breach(`a \`threshold\` of ${fraction} is accepted`, describeStatus(created), created, whole.created);
 }
 
+/** An alert of this run, and another one with its `webhook_url` and a higher threshold. */
+interface AlertRepeated {
+  readonly first: Exchange;
+  readonly again: Exchange;
+}
+
+const alertCreatedAtSameAddress = probeIfManyRequests(
+  "a second alert with the same `webhook_url` is created",
+  {
+    needs: ["receiver"],
+    requests: 1,
+    stage: "exclusive",
+    after: [alertCrossed, fractionalAlertCreated],
+    creates: { alerts: 1 },
+    since: "1.2",
+  },
+  async ({ client, recorder }): Promise<AlertRepeated | null> => {
+    const isOwnAlert = (each: Exchange): boolean =>
+      each.key === client.key.name && each.request.url.endsWith("/alerts") && isSuccess(each);
+    const first = recorder.exchanges().findLast(isOwnAlert);
+    if (first === undefined) return null;
+    const json = { type: "rate_limit", threshold: 97, webhook_url: getPath(sentJson(first.request), "webhook_url") };
+    return { first, again: await client.send("POST", "/alerts", { json }) };
+  },
+);
+
+/** Judges only a crash, because a target may refuse a second alert of an address. */
+function judgeSameAddress(alert: AlertRepeated | null): Finding<never> {
+  if (alert === null) return inapplicable("no alert was created with the key, or the key has few requests a minute");
+  const { first, again } = alert;
+  if (isSuccess(again)) return holds();
+  return hasStatus(again, 500)
+    ? breach("no 500 for a second alert with the same `webhook_url`", describeStatus(again), first, again)
+    : unproven(`the second alert was not created (${outcomeOf(again)})`);
+}
+
+const sameAddressCheck = check("ALR-1", alertCreatedAtSameAddress, judgeSameAddress, {
+  as: "same address",
+  since: "1.2",
+});
+
 const fractionCheck = check("ALR-1", wholeAndFractional, judgeFraction, { as: "fraction", since: "1.2" });
 
 export const alerts = suite("Usage alerts", [
@@ -73,6 +115,7 @@ export const alerts = suite("Usage alerts", [
     return rejectedReceiverAddress(created, unreached === null) ?? breach("a success", outcomeOf(created), created);
   }),
   fractionCheck,
+  sameAddressCheck,
   observe("ALR-2", alertCrossed, ({ created }) =>
     isSuccess(created)
       ? observed(`${describeResponse(created)}; ${describeId(created)}`)

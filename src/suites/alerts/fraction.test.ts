@@ -18,3 +18,15 @@ describe("an alert with a threshold that is no whole number", () => {
     expect(judgeBy(alerts, "ALR-1/fraction", { whole: { created: whole }, created: fraction }).kind).toBe(expected);
   });
 });
+
+describe("a second alert with the same `webhook_url`", () => {
+  it.each<[string, Exchange | null, string]>([
+    ["is created", created(201), "holds"],
+    ["crashes the target", created(500), "breach"],
+    ["is refused", created(409), "unproven"],
+    ["is not sent", null, "inapplicable"],
+  ])("%s", (_, again, expected) => {
+    const alert = again && { first: created(201), again };
+    expect(judgeBy(alerts, "ALR-1/same address", alert).kind).toBe(expected);
+  });
+});

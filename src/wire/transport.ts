@@ -28,6 +28,8 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
+  /** Encoding of a body that is sent at once. Absent: UTF-8. */
+  readonly encoding?: "latin1";
   readonly key: string | null;
   /** How to send the body in pieces, which needs a `Content-Length`. Absent: the body is sent at once. */
   readonly pace?: Pace;
@@ -228,8 +230,10 @@ function openExchange(
   return { opened: opened.promise, firstEvent: firstEvent.promise, finished, close: () => watch.stop("us") };
 }
 
-const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
-  body === null || pace === undefined ? body : pacedBody(body, pace);
+const bodyOf = ({ body, encoding, pace }: OutgoingRequest): string | Buffer | Readable | null => {
+  if (body !== null && encoding !== undefined) return Buffer.from(body, encoding);
+  return body === null || pace === undefined ? body : pacedBody(body, pace);
+};
 
 /** Calls `onChunk` for each chunk of a body, which the body's stream cannot show, because it may join chunks. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
@@ -242,9 +246,9 @@ const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatch
     return dispatch(options, handler);
   });
 
-function recordRequest({ method, url, headers, body }: OutgoingRequest): SentRequest {
+function recordRequest({ method, url, headers, body, encoding }: OutgoingRequest): SentRequest {
   const recorder = recordBody();
-  if (body !== null) recorder.add(Buffer.from(body, "utf8"));
+  if (body !== null) recorder.add(Buffer.from(body, encoding ?? "utf8"));
   return { method, url, headers, body: recorder.body() };
 }
 

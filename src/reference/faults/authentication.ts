@@ -277,6 +277,10 @@ export const authenticationFaults = faults("Authentication", {
     "AUTH-10",
     "The signature is expected over the body without white space at its ends.",
   ).by(signOtherBody((body) => body.trim())),
+  "request-signature-of-line-feeds": fault(
+    "AUTH-10",
+    "The signature is expected over the body with LF for each CR LF.",
+  ).by(signOtherBody((body) => body.replaceAll("\r\n", "\n"))),
   "health-cached-for-expired-keys": fault(
     "AUTH-4",
     "Health responds to an expired key from a cache, right after a good call of the same path.",

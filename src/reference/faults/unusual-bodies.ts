@@ -1,7 +1,16 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, type ErrorCause, fieldError } from "../api-error.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
-import { fault, faults, overrideJson, overrideResult, type Override, withLast } from "../patch.ts";
+import {
+  editFormB,
+  fault,
+  faults,
+  overrideJson,
+  overrideResult,
+  type Override,
+  withLast,
+  withoutRateHeaders,
+} from "../patch.ts";
 
 const fieldNames = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
 
@@ -17,6 +26,15 @@ const rejectBodies = (matches: (body: unknown) => boolean, cause: ErrorCause = "
 const textOf = (body: unknown, name: string): string => {
   const value = getPath(body, name);
   return typeof value === "string" ? value : "";
+};
+
+const isInvalidUtf8 = (text: string): boolean => text.includes("\uFFFD");
+
+/** Cuts a text into pieces of up to 48 bytes, which may end within a character. */
+const bytePieces = (text: string): string[] => {
+  const bytes = Buffer.from(text, "utf8");
+  const count = Math.ceil(bytes.length / 48);
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * 48, (at + 1) * 48).toString("utf8"));
 };
 
 /** Faults of servers that mistake a name or text in a body for an operator, a format or a number. */
@@ -69,6 +87,38 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "long-query-crashes": fault(["INV-1", "SSE-1"], "A query of more than 2000 characters responds with 500.").by(
     rejectBodies((body) => textOf(body, "query").length > 2000, "crash"),
   ),
+  "details-of-two-fields-are-a-list": fault(
+    "ERR-7",
+    "Errors have form B, and `details` is an array if two fields of `parameters` are wrong.",
+  ).by(
+    withLast("validateBody", (last) =>
+      editFormB((body, { cause }) => {
+        const [sent] = last() ?? [];
+        const areWrong =
+          Number(getPath(sent, "parameters", "temperature")) > 2 &&
+          Number(getPath(sent, "parameters", "max_tokens")) < 1;
+        return cause === "invalid-input" && areWrong ? editField(body, "error.details", (details) => [details]) : body;
+      }),
+    ),
+  ),
+  "headers-missing-on-invalid-utf8": fault(
+    "HDR-2",
+    "A body that is not UTF-8 is refused with a 400 without rate-limit headers.",
+  ).by(
+    withLast("acceptsBodyText", (last) => (base) => ({
+      acceptsBodyText: (text) => !isInvalidUtf8(text),
+      ...withoutRateHeaders(({ status }) => status === 400 && isInvalidUtf8(last()?.[0] ?? ""))(base),
+    })),
+  ),
+  "long-words-cut-in-bytes": fault(
+    "SSE-30",
+    "Without `chunk_size`, words of more than 48 bytes are cut between the bytes of a character.",
+  ).by((base) => ({
+    splitText: (text, chunkSize) => {
+      const pieces = base.splitText(text, chunkSize);
+      return chunkSize === null ? pieces.flatMap(bytePieces) : pieces;
+    },
+  })),
   "null-query-crashes": fault("INV-20", "A `query` of `null` responds with 500.").by(
     overrideResult("validateBody")((error, body) =>
       getPath(body, "query") === null ? apiError("crash", "The server failed.") : error,

@@ -19,6 +19,8 @@ export interface SendOptions extends RetryOptions {
   readonly json?: unknown;
   /** A body to send unchanged. */
   readonly text?: string;
+  /** Encoding of the body. Absent: UTF-8, as JSON must have. */
+  readonly encoding?: "latin1";
   readonly accept?: string;
   readonly contentType?: string;
   /** Additional headers. A function is called just before the request is sent, after any wait. */

@@ -162,6 +162,7 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
   onAdmitted?.(executions);
   return {
     ...requested,
+    ...(options.encoding === undefined ? {} : { encoding: options.encoding }),
     key: usesClientKey(call) ? key.name : null,
     headers: headersOf(key, options),
     // An endpoint that timed out gets shorter deadlines, unless the whole target is slow.

@@ -67,16 +67,11 @@ const signedUnusually = probe(
   (context) => postSigned(context, unusualJson),
 );
 
-/** JSON with empty lines between its fields, and two line feeds in the query. */
-const jsonOfLines = `{
-
-"query": "Hello.\\n\\nPlease answer in a few words."
-
-}
-`;
+/** JSON with empty lines, some of which end with CR LF, between its fields, and two line feeds in the query. */
+const jsonOfLines = '{\n\n"query": "Hello.\\n\\nPlease answer in a few words."\r\n\r\n}\n';
 
 const signedLines = probe(
-  "a signed request is sent with empty lines in its body",
+  "a signed request is sent with empty lines in its body, some ended by CR LF",
   { needs: ["signing"], requests: 1, since: "1.2", stage: "exclusive" },
   (context) => postSigned(context, jsonOfLines),
 );
@@ -234,7 +229,10 @@ export const signingChecks = [
     as: "white space and escapes",
     since: "1.1",
   }),
-  check("AUTH-10", signedLines, judgePost("empty lines in its body"), { as: "line feeds", since: "1.2" }),
+  check("AUTH-10", signedLines, judgePost("empty lines in its body, some ended by CR LF,"), {
+    as: "line feeds",
+    since: "1.2",
+  }),
   observe("AUTH-11", signedBadly, ({ control, asked, unsigned }) => {
     if (!isSuccess(control))
       return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);

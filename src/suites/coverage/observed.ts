@@ -23,9 +23,10 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns the rows of a recorded request: several if a value is ambiguous, none if a value is unknown. */
+/** Returns the rows of a recorded request: several if a value is ambiguous, none if a value is unknown, or the body not UTF-8. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
+  if (request.body.kind === "base64") return [];
   if (statusOf(exchange) === null || (statusOf(exchange) === 429 && exchange.keyState === undefined)) return [];
   const calls = endpointsAtRequestPath(exchange, { batchPath: reader.target.paths.batch });
   const call = calls.find(({ endpoint }) => publishedEndpoints[endpoint].method === request.method) ?? calls[0];

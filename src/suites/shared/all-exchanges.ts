@@ -110,10 +110,10 @@ const isDeclaredJson = ({ request }: Exchange): boolean =>
 /** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
-/** Whether every server can read a request's body: short, with the type `application/json`. */
+/** Whether every server can read a request's body: short, in UTF-8, with the type `application/json`. */
 export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
-  (body.kind === "none" || (body.kind !== "cut" && body.bytes <= maxBodyBytes));
+  (body.kind === "none" || (body.kind === "text" && body.bytes <= maxBodyBytes));
 
 /** Whether the document defines the endpoint, and the body, if any, is declared as JSON and parses as JSON. */
 export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): boolean {

@@ -7,7 +7,7 @@ import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/com
 import { maxStreamSeconds } from "../shared/durations.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { isStreamAccepted, readEvents } from "./events.ts";
+import { isStreamAccepted, readEvents, textOf } from "./events.ts";
 import { streamed, type TimedStream } from "./probes.ts";
 import { slowInvokeWithEveryField, type UnusualBodies, unusualInvoke, unusualStream } from "./unusual-probes.ts";
 
@@ -58,6 +58,20 @@ const checkStream = (
     ({ unusual, control }) => (unusual === null ? fewRequests : judge(unusual, control.exchange, isStreamAccepted)),
     { as, since },
   );
+
+/** Judges that the long word that is not ASCII arrives with whole characters. An invoke may break them, too. */
+function judgeLongWord({ long }: UnusualBodies<string>, invoke: UnusualBodies<string> | null): Finding<never> {
+  if (long === undefined || !isStreamAccepted(long)) return unproven("the long query was not accepted");
+  const text = textOf(long);
+  if (!text.includes("\uFFFD"))
+    return /[^\p{ASCII}]/u.test(text) ? holds() : unproven("the stream's text has no multi-byte character");
+  const whole = invoke?.long;
+  if (whole === undefined || !isSuccess(whole) || describeText(whole).includes("\uFFFD"))
+    return unproven("no invoke shows that the agent's text has no U+FFFD itself");
+  return breach("chunks that, joined, are valid Unicode", "a broken character (U+FFFD)", long, whole);
+}
+
+const describeText = (exchange: Exchange): string => JSON.stringify(bodyJson(exchange)) ?? "\uFFFD";
 
 type Timed = Pick<TimedStream, "exchange" | "clockAfterMs">;
 
@@ -125,6 +139,12 @@ export const unusualStreamChecks: readonly Check[] = [
   checkStream("SSE-22", "larger values", judgeFeature("slowing")),
   checkStream("SSE-34", "two decimals", judgeFeature("temperature")),
   checkStream("SSE-34", "unusual keys", judgeFeature("context")),
+  check(
+    "SSE-30",
+    { stream: unusualStream, invoke: unusualInvoke },
+    ({ stream, invoke }) => (stream === null ? fewRequests : judgeLongWord(stream, invoke)),
+    { as: "long word", since },
+  ),
   check("SSE-14", unusualStream, (unusual) => (unusual === null ? fewRequests : judgeDone(unusual)), {
     as: "with a delay",
     since,

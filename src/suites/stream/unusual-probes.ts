@@ -5,6 +5,7 @@ import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { type CombinedResult, sendCombined } from "../shared/combined-features.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
+import type { SendOptions } from "../../run/send/send-guard.ts";
 import { isRequestRole, type RoleAssignment, roleAssignmentOf, type Target } from "../../target/target.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -29,8 +30,11 @@ const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": null, имя: "�
 /** JSON with line ends of many systems and signs of templates and SQL. Its digits look like a number. */
 const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
 
+/** A word of characters of two to four bytes: pieces of nearly any number of bytes end within one of them. */
+const longWord = "ж世🙂é".repeat(40);
+
 /** Enough words to use more than a thousand tokens: a server may format such a count with separators. */
-const longQuery = "a ".repeat(1100);
+const longQuery = `${longWord} ${"a ".repeat(1100)}`;
 
 /** A query that a server may take for none: some languages count it as false. */
 const zeroQuery = "0";
@@ -59,6 +63,8 @@ export interface UnusualBodies<F extends string> {
   readonly nul: Exchange;
   /** The response to the query `0`. */
   readonly zero: Exchange;
+  /** The response to a long query with a long word that is not ASCII. Absent in evidence of earlier versions. */
+  readonly long?: Exchange;
 }
 
 type Send = (body: object) => Promise<Exchange>;
@@ -66,19 +72,23 @@ type Send = (body: object) => Promise<Exchange>;
 async function sendTexts(send: Send) {
   const nul = await send({ query: "Before\0after", session_id: newSession() });
   const zero = await send({ query: zeroQuery });
-  // Only the checks of all responses judge this one: a server may reject the query as too long.
-  await send({ query: longQuery });
-  return { nul, zero };
+  // A server may reject this query as too long.
+  const long = await send({ query: longQuery });
+  return { nul, zero, long };
 }
 
 export const unusualInvoke = probeIfManyRequests(
   "an agent is invoked with unusual names and values in the body",
-  { needs: ["agents.answering"], requests: 4, since },
+  { needs: ["agents.answering"], requests: 6, since },
   async ({ client, given }): Promise<UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature">> => {
-    const send: Send = (body) => client.invoke(given["agents.answering"], body);
+    const send = (body: object, options: SendOptions = {}) => client.invoke(given["agents.answering"], body, options);
     const all = { ...features(), temperature: { parameters: { temperature: 0.35 } } };
     const tried = await sendCombined(all, { query: defaultQuery }, send, isSuccess);
-    return { tried, ...(await sendTexts(send)) };
+    const texts = await sendTexts(send);
+    // Only the checks of all responses judge these: a server may accept or refuse them.
+    await send({ query: defaultQuery, parameters: { temperature: 2.5, max_tokens: -1 } });
+    await send({ query: "Grüße" }, { encoding: "latin1" });
+    return { tried, ...texts };
   },
 );
 

@@ -75,6 +75,14 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
     chargeTokens: (account, count, nowMs, endpoint) =>
       base.chargeTokens(account, endpoint === "batch" ? Math.floor(count / 2) : count, nowMs, endpoint),
   })),
+  "time-of-batches-in-milliseconds": fault(
+    "HOOK-17",
+    "`execution_time` in the `agent.completed` of a batch is in milliseconds.",
+  ).by(
+    overrideJson("executionEventData")
+      .when(({ stage, endpoint }) => stage.kind === "completed" && endpoint === "batch")
+      .change("execution_time", (seconds) => Number(seconds) * 1000),
+  ),
   "failed-batch-without-input": fault("HOOK-18", "`agent.failed` has no `input` after a batch.").by(
     overrideJson("executionEventData")
       .when(({ stage, endpoint }) => stage.kind === "failed" && endpoint === "batch")

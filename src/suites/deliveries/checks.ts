@@ -26,6 +26,7 @@ import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-conte
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { webhookSecretChecks } from "./webhook-secrets.ts";
 import { sourceChecks } from "./sources.ts";
+import { batchTimeCheck } from "./batch-times.ts";
 import { everyEndChecks } from "./every-end.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -282,6 +283,7 @@ export const deliveries = suite("Webhook deliveries", [
   ...webhookSecretChecks,
   ...unusualEndChecks,
   ...everyEndChecks,
+  batchTimeCheck,
   ...deploymentChecks,
   ...sourceChecks,
   check(

@@ -221,6 +221,20 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       return conversation;
     })(base);
   }),
+  "session-forgotten-after-a-refused-call": fault(
+    "INV-18",
+    "A call that is refused ends the context of its session.",
+  ).by((base) => {
+    const refused = new Set<unknown>();
+    return {
+      validateBody: (request, ...rest) => {
+        const error = base.validateBody(request, ...rest);
+        if (error !== null) refused.add(fieldsOf(request)["session_id"]);
+        return error;
+      },
+      conversationKey: (input) => `${base.conversationKey(input)} ${refused.has(input.session)}`,
+    };
+  }),
   "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.").by(
     overrideResult("validateBody")((error, body, _violations, endpoint) =>
       endpoint === "invoke" && hasWrongQuery(body) ? fieldError("crash", "query", "made the server fail") : error,

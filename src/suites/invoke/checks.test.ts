@@ -181,6 +181,22 @@ describe("a session", () => {
   });
 });
 
+describe("a session after a refused call", () => {
+  const says = (output: string) => exchange({ json: { result: { output } } });
+  const badInput = exchange({ status: 400 });
+  it.each([
+    ["is remembered", badInput, says("w-1."), says("You told me m-1."), "holds"],
+    ["is forgotten", badInput, says("w-1."), says("Nothing."), "breach"],
+    ["was forgotten before", badInput, says("Nothing."), says("Nothing."), "unproven"],
+    ["refuses no call", says("w-1."), says("w-1."), says("Nothing."), "unproven"],
+    ["refuses the next call, too", badInput, says("w-1."), exchange({ status: 429 }), "unproven"],
+  ] as const)("%s", (_, withoutQuery, again, invokedBefore, expected) => {
+    const acrossStream = { said: ["w-1", "m-1", "m-2", "m-3"], invokedBefore };
+    const session = { word: "w-1", marker: "m-1", again, elsewhere: says("Nothing."), withoutQuery, acrossStream };
+    expect(judged(invoke, "INV-18/after a refused call", session)).toBe(expected);
+  });
+});
+
 describe("a query of many scripts", () => {
   const says = (output: string) => ({ plain: timed(answer), tried: tried(exchange({ json: { result: { output } } })) });
   it.each([

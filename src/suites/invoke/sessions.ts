@@ -75,4 +75,27 @@ export const sessionChecks: readonly Check[] = [
     },
     { as: "after a stream" },
   ),
+  check(
+    "INV-18",
+    sessionHeld,
+    ({ word, marker, again, elsewhere, withoutQuery, acrossStream }) => {
+      if (withoutQuery === null || acrossStream === null) return fewRequests;
+      const { said, invokedBefore: next } = acrossStream;
+      if (!hasStatus(withoutQuery, 400)) return unproven(`an invoke without \`query\` got ${outcomeOf(withoutQuery)}`);
+      const failed = [again, elsewhere, next].find((each) => !isSuccess(each));
+      if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
+      if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
+      if (!repeatsAnyWord(again, word, marker)) return unproven("the session's third call repeats no word of it");
+      return repeatsAnyWord(next, ...said.slice(0, 3))
+        ? holds()
+        : breach(
+            "a word of the session in the call after a refused one, as in the call before",
+            resultOf(next),
+            again,
+            withoutQuery,
+            next,
+          );
+    },
+    { as: "after a refused call", since: "1.2" },
+  ),
 ];

@@ -117,17 +117,20 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "missing-query-accepted-in-a-begun-session": fault(
     "INV-10",
     "A session that has begun accepts requests without a `query`.",
-  ).by((base) => {
-    const begun = new Set<unknown>();
-    return {
-      validateBody: (request, ...rest) => {
-        const { query, session_id: session } = fieldsOf(request);
-        if (query !== undefined) begun.add(session);
-        const isBegun = query === undefined && session !== undefined && begun.has(session);
-        return isBegun ? null : base.validateBody(request, ...rest);
-      },
-    };
-  }),
+  ).by(
+    (base) => {
+      const begun = new Set<unknown>();
+      return {
+        validateBody: (request, ...rest) => {
+          const { query, session_id: session } = fieldsOf(request);
+          if (query !== undefined) begun.add(session);
+          const isBegun = query === undefined && session !== undefined && begun.has(session);
+          return isBegun ? null : base.validateBody(request, ...rest);
+        },
+      };
+    },
+    ["SSE-20"],
+  ),
   "execution-time-negative": fault("INV-9", "`execution_time` is negative.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
   ),

@@ -19,10 +19,9 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryCase ? each : 
  * Full runs use all suites, and use up limits in all cases. Trials use less, because a whole trial takes two seconds
  * of processor time:
  *
- * - a third of the faults that do not concern limits are tried with all suites, the others with the suites of their
- * clauses; the seed chooses which third;
+ * - one of three faults is tried with all suites, the others with the suites of their clauses; the seed chooses which;
  * - for patches that do not concern limits, one of 16 trials uses up limits;
- * - for patches of limits, one of two trials uses the largest tiers.
+ * - for patches of limits, one of three trials uses the largest tiers.
  *
  * `scope.test.ts` shows that this makes no difference.
  */
@@ -33,9 +32,8 @@ const groups = triesEveryCase ? [] : sampleOf(groupCompatibleVariants(allVariant
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
 const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
 const trialExtents = alone.map((group, at): TrialExtent => {
-  const isLimits = group.some(affectsLimits);
-  if (isFull || isEvery(isLimits ? 2 : 16, at)) return "full";
-  return isLimits || isEvery(3, at) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
+  if (isFull || isEvery(group.some(affectsLimits) ? 3 : 16, at)) return "full";
+  return isEvery(3, at + 1) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
 });
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
   alone.map((group, at) => [group, (triesEveryCase ? trialExtents : quickExtents)[at]]),

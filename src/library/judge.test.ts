@@ -56,7 +56,8 @@ describe("judge", () => {
     const { report } = await judge(describeTarget(server.baseUrl, server.keys.pro), {
       only: ["AUTH-3"],
     });
-    expect(report.totals).toMatchObject({ pass: 6, fail: 0 });
+    expect(report.totals).toMatchObject({ fail: 0, error: 0 });
+    expect(report.totals.pass).toBeGreaterThan(4);
   });
 
   const unusable: readonly [string, TargetDescription, JudgeOptions, RegExp][] = [

@@ -67,6 +67,8 @@ const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "reset-in-milliseconds-on-403": ["HDR-14"],
   "reset-after-the-window-on-403": ["HDR-16"],
   "uptime-in-milliseconds-at-times": ["HLT-8"],
+  "tokens-not-limited-in-batches": ["LIM-19"],
+  "tokens-not-limited-in-operations": ["LIM-19"],
   "retries-from-another-address": ["HOOK-44"],
   "deployments-told-from-another-address": ["HOOK-44"],
 };

@@ -91,7 +91,7 @@ const deliveredEventFaults = faults("Events / Webhook events", {
     (base) => ({
       selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
     }),
-    ["HOOK-16"],
+    ["HOOK-16", "HOOK-9"],
   ),
   "wildcard-selects-only-as-first": fault("HOOK-16", "`agent.*` selects nothing if it is not the first event.").by(
     (base) => ({
@@ -117,6 +117,7 @@ const deliveredEventFaults = faults("Events / Webhook events", {
   ),
   "completed-input-as-text": fault("HOOK-17", "`input` is the query itself.").by(
     completedBody.change("data.input", (input) => JSON.stringify(input)),
+    ["HOOK-8"],
   ),
   "completed-result-as-text": fault("HOOK-17", "`result` is the text itself.").by(
     completedBody.change("data.result", (result) => JSON.stringify(result)),

@@ -175,6 +175,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ),
   "parameters-together-refused": fault("INV-1", "More than two keys inside `parameters` are refused.").by(
     refuseManyParameters("invoke"),
+    ["INV-12"],
   ),
   "temperature-with-max-tokens-refused": fault("INV-1", "`temperature` and `max_tokens` exclude each other.").by(
     refuseBody("invoke", "parameters", ({ parameters }) => {
@@ -189,6 +190,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ),
   "temperature-between-refused": fault("INV-13", "A temperature between 0.0 and 2.0 is refused.").by(
     refuseParameter("invoke", "temperature", (value) => value !== 0 && value !== 2),
+    ["INV-1"],
   ),
   "max-tokens-refused": fault("INV-14", "`max_tokens` is refused.").by(refuseParameter("invoke", "max_tokens")),
   "max-tokens-ignored": fault("INV-15", "`max_tokens` is ignored.").by(() => ({ truncateText: (whole) => whole })),

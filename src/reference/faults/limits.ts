@@ -124,10 +124,13 @@ const rateFaults = faults("Limits / Request rate", {
   "looks-before-it-counts": fault(
     "LIM-3",
     "Concurrent requests all find the same room in the hour; the headers report the minute.",
-  ).by((base) => ({
-    limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
-    ...reportOnly("minute")(base),
-  })),
+  ).by(
+    (base) => ({
+      limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
+      ...reportOnly("minute")(base),
+    }),
+    ["LIM-13"],
+  ),
   "one-too-few-a-minute": fault(["LIM-2", "HDR-12"], "One request a minute less is admitted than the tier allows.").by(
     () => ({
       limiters: (limits) => {

@@ -66,6 +66,7 @@ const streamEndpointFaults = faults("Endpoints / 2. Stream an agent response", {
   ),
   "stream-parameters-together-refused": fault("SSE-1", "More than two keys inside `parameters` are refused.").by(
     refuseManyParameters("stream"),
+    ["SSE-22"],
   ),
   "stream-session-refused": fault("SSE-26", "`session_id` is refused.").by(
     refuseBody("stream", "session_id", (fields) => "session_id" in fields),

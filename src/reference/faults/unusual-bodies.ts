@@ -84,8 +84,14 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
         : error,
     ),
   ),
-  "long-query-crashes": fault(["INV-1", "SSE-1"], "A query of more than 2000 characters responds with 500.").by(
-    rejectBodies((body) => textOf(body, "query").length > 2000, "crash"),
+  "long-query-crashes": fault(
+    ["INV-1", "SSE-1"],
+    "A query of more than 2000 characters, or a session whose name is not ASCII, responds with 500.",
+  ).by(
+    rejectBodies(
+      (body) => textOf(body, "query").length > 2000 || /[^\0-\x7f]/.test(textOf(body, "session_id")),
+      "crash",
+    ),
   ),
   "details-of-two-fields-are-a-list": fault(
     "ERR-7",

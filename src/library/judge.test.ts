@@ -56,8 +56,7 @@ describe("judge", () => {
     const { report } = await judge(describeTarget(server.baseUrl, server.keys.pro), {
       only: ["AUTH-3"],
     });
-    expect(report.totals).toMatchObject({ fail: 0, error: 0 });
-    expect(report.totals.pass).toBeGreaterThan(4);
+    expect(report.totals).toMatchObject({ pass: 7, fail: 0, error: 0 });
   });
 
   const unusable: readonly [string, TargetDescription, JudgeOptions, RegExp][] = [

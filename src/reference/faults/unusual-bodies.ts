@@ -37,10 +37,11 @@ const bytePieces = (text: string): string[] => {
   return Array.from({ length: count }, (_, at) => bytes.subarray(at * 48, (at + 1) * 48).toString("utf8"));
 };
 
-/** Faults of servers that mistake a name or text in a body for an operator, a format or a number. */
+/** Formats a number above 999 as text, with a separator. */
 const withSeparator = (total: unknown): unknown =>
   typeof total === "number" && total > 999 ? total.toLocaleString("en") : total;
 
+/** Faults of servers that mistake a name or text in a body for an operator, a format or a number. */
 export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "unusual-parameters-refused": fault(
     ["INV-12", "SSE-22"],

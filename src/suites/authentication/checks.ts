@@ -26,7 +26,7 @@ import {
   keyKindsOf,
   type KeyVerdict,
 } from "../shared/key-requests/key-checks.ts";
-import type { KeyRequest, KeyRequests } from "../shared/key-requests/send-requests.ts";
+import { exchangeOn, type KeyRequest, type KeyRequests } from "../shared/key-requests/send-requests.ts";
 import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredKeySent, unauthenticatedSent } from "./probes.ts";
@@ -55,9 +55,6 @@ const requiredEndpoints = [
 
 const requestsOf = ({ requests }: KeyRequests, ...kinds: readonly RejectedKeyKind[]): KeyRequest[] =>
   requests.filter(({ kind }) => kinds.includes(kind));
-
-const exchangeOn = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | undefined =>
-  requests.find((request) => request.endpoint === endpoint)?.exchange;
 
 const got401 = ({ exchange }: KeyRequest): boolean => hasStatus(exchange, 401);
 
@@ -227,8 +224,8 @@ export const authentication = suite("Authentication", [
   checkAlteredKeysRejected("AUTH-6", "only a key after `Bearer` is accepted"),
   observe("AUTH-7", unauthenticatedSent, (unauthenticated) => {
     const { lowerCase } = unauthenticated;
-    const control = exchangeOn(requestsOf(unauthenticated, "a wrong key"), "health");
-    if (lowerCase === null || control === undefined || !hasStatus(control, 401))
+    const control = exchangeOn(unauthenticated, "health", "a wrong key");
+    if (lowerCase === null || control === null || !hasStatus(control, 401))
       return unproven("a wrong key on health did not get the 401 to compare with");
     return observed(isSuccess(lowerCase) ? "`bearer` is accepted" : `\`bearer\` gets ${outcomeOf(lowerCase)}`);
   }),
@@ -260,8 +257,8 @@ export const authentication = suite("Authentication", [
   ),
   check("AUTH-16", unauthenticatedSent, (unauthenticated) => {
     const { allWrong, keyAndBodyWrong } = unauthenticated;
-    const control = exchangeOn(requestsOf(unauthenticated, "a wrong key"), "invoke");
-    if (control === undefined || !hasStatus(control, 401))
+    const control = exchangeOn(unauthenticated, "invoke", "a wrong key");
+    if (control === null || !hasStatus(control, 401))
       return unproven("a wrong key alone does not get 401 on invoke (AUTH-3, AUTH-8)");
     const isConclusive = (exchange: Exchange | null): exchange is Exchange =>
       exchange !== null && !isInconclusive(exchange);

@@ -3,7 +3,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import { createRequestSender, prepareFixtures } from "../shared/key-requests/send-requests.ts";
+import { createRequestSender, exchangeOn, prepareFixtures } from "../shared/key-requests/send-requests.ts";
 import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
 import { unauthenticatedSent } from "./probes.ts";
 
@@ -42,9 +42,9 @@ export const unusualKeysSent = probe(
   },
 );
 
-function judgeUnusualKeys({ sent }: UnusualKeysSent, usual: Exchange | undefined): Finding<never> {
+function judgeUnusualKeys({ sent }: UnusualKeysSent, usual: Exchange | null): Finding<never> {
   const judged = sent.filter(({ exchange }) => !isInconclusive(exchange));
-  if (judged.length === 0 || usual === undefined || !hasStatus(usual, 401))
+  if (judged.length === 0 || usual === null || !hasStatus(usual, 401))
     return inapplicable("no such key was sent, or usage does not answer 401 to a usual wrong key");
   const wrong = judged.find(
     ({ name, exchange }) => !hasStatus(exchange, 401) && !(mayBeMalformed.includes(name) && hasStatus(exchange, 400)),
@@ -61,10 +61,6 @@ function judgeUnusualKeys({ sent }: UnusualKeysSent, usual: Exchange | undefined
 export const unusualKeysCheck: Check = check(
   "AUTH-3",
   { unusual: unusualKeysSent, usual: unauthenticatedSent },
-  ({ unusual, usual: { requests } }) =>
-    judgeUnusualKeys(
-      unusual,
-      requests.find(({ kind, endpoint }) => kind === "a wrong key" && endpoint === "usage")?.exchange,
-    ),
+  ({ unusual, usual }) => judgeUnusualKeys(unusual, exchangeOn(usual, "usage", "a wrong key")),
   { as: "unusual texts", since },
 );

@@ -1,10 +1,10 @@
 import { getPath } from "../../base/json.ts";
-import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import type { Delivery } from "../../evidence/delivery.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { tokensIn } from "../limits/quota-readings.ts";
-import { longBatchCounted } from "../operations/probes.ts";
+import { longBatchCounted, reportedQuery } from "../operations/probes.ts";
 import { slowWithWebhook } from "../relations/probes.ts";
 import { allExchanges, agentInPath, exchangesOf } from "../shared/all-exchanges.ts";
 import { fewRequests } from "../shared/few-requests.ts";
@@ -25,8 +25,6 @@ const endTypes = ["agent.completed", "agent.failed", "agent.timeout"] as const;
 const endsIn = (deliveries: readonly Delivery[]): Delivery[] =>
   endTypes.flatMap((type) => eventsOfType(deliveries, type));
 
-const queryIn = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "input", "query");
-
 /** Whether the target ended a stream itself, with this event last. */
 const hasEnded = (stream: Exchange, last: "done" | "error"): boolean =>
   isSuccess(stream) && isEventStream(stream) && isComplete(stream) && eventsOf(stream).at(-1)?.name === last;
@@ -42,7 +40,7 @@ const streamReported = ({ slow, timedOut, all }: StreamEvidence): Delivery | und
 
 const completedOfSlow = ({ request }: Exchange, deliveries: readonly Delivery[]): Delivery[] =>
   eventsOfType(deliveriesTo(deliveries, slowHook), "agent.completed").filter(
-    (each) => queryIn(each) === getPath(sentJson(request), "query"),
+    (each) => reportedQuery(each) === getPath(sentJson(request), "query"),
   );
 
 /** Judges that `agent.completed` follows a stream that ended with `done` (HOOK-8). */
@@ -85,7 +83,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   const query = getPath(sentJson(failed.request), "query");
   // An end without `input` may be that of the stream.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
-  if (ends.some((each) => [query, undefined].includes(queryIn(each)))) return holds();
+  if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);
   if (known === undefined) return inapplicable("no delivery shows that the target reports streams to webhooks");
   return (
@@ -101,7 +99,7 @@ function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<nev
   if (batch === null) return fewRequests;
   const { before, submitted, after } = batch;
   const query = getPath(sentJson(submitted.request), "batch", "0", "query");
-  const own = all.deliveries.filter((each) => queryIn(each) === query);
+  const own = all.deliveries.filter((each) => reportedQuery(each) === query);
   const [begun] = eventsOfType(own, "agent.invoked");
   if (begun === undefined) return inapplicable("no `agent.invoked` of a batch names its query");
   if (endsIn(own).length > 0) return holds();

@@ -3,7 +3,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import type { Probe } from "../../run/probe.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
-import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
+import { exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { checkEverySuccess } from "../shared/common-checks.ts";
 import { outlivedKeyChecks } from "../coverage/checks.ts";
 import { keyUsageLedger } from "../limits/ledger-checks.ts";
@@ -61,10 +61,6 @@ function namesIn(read: Exchange): string[] {
   const fields = fieldsOf(read, usageFields);
   return isObject(fields) ? Object.keys(fields) : [];
 }
-
-/** Returns the exchange of a request with a restricted key to an endpoint; `null` if there is none. */
-const exchangeWith = (requests: readonly KeyRequest[], endpoint: EndpointName): Exchange | null =>
-  requests.find((request) => request.endpoint === endpoint)?.exchange ?? null;
 
 /** Returns the endpoints that accept an expired key; the temporary key may show the same defect there. */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
@@ -206,18 +202,15 @@ export const keys = suite("Keys", [
       names.length > 0 ? `key usage shows of the key: ${names.join(", ")}` : "no response shows a key's record",
     );
   }),
-  observeRestricted("write", readOnlyKeyTried, "a read-only key that creates a webhook", ({ requests }) =>
-    exchangeWith(requests, "webhooks"),
+  observeRestricted("write", readOnlyKeyTried, "a read-only key that creates a webhook", (tried) =>
+    exchangeOn(tried, "webhooks"),
   ),
   observeRestricted("invoke", readOnlyKeyTried, "a read-only key that invokes", ({ invoked }) => invoked),
   observeRestricted("agent", oneAgentKeyTried, "a key that invokes another agent than its own", ({ other }) =>
-    exchangeWith(other?.requests ?? [], "invoke"),
+    other === null ? null : exchangeOn(other, "invoke"),
   ),
-  observeRestricted(
-    "address",
-    otherAddressKeyTried,
-    "a key that comes from an address not on its list",
-    ({ requests }) => exchangeWith(requests, "usage"),
+  observeRestricted("address", otherAddressKeyTried, "a key that comes from an address not on its list", (tried) =>
+    exchangeOn(tried, "usage"),
   ),
   observe(
     "AUTH-13",

@@ -13,8 +13,9 @@ import {
   createRequestSender,
   type KeyRequests,
   requestFor,
+  exchangeOn,
 } from "../shared/key-requests/send-requests.ts";
-import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { hasStatus, isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
@@ -179,12 +180,11 @@ export const indirectKeyChecks: readonly Check[] = [
     "KEY-7",
     { tried: otherAddressKeyTried, signing: otherAddressKeySigned },
     ({ tried, signing: { signed } }): Finding<never> => {
-      const plain = tried.requests.find(({ endpoint }) => endpoint === "usage");
-      if (plain === undefined || isSuccess(plain.exchange) || isInconclusive(plain.exchange))
-        return inapplicable("the key is not rejected without a signature; see KEY-7");
+      const plain = exchangeOn(tried, "usage");
+      if (!wasRejected(plain)) return inapplicable("the key is not rejected without a signature; see KEY-7");
       if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
       return isSuccess(signed)
-        ? breach("a signature does not get the key accepted from here", outcomeOf(signed), signed, plain.exchange)
+        ? breach("a signature does not get the key accepted from here", outcomeOf(signed), signed, plain)
         : holds();
     },
     { as: "signed", since },

@@ -4,23 +4,22 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { agentIds } from "../../run/discovery/discover-target.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { includesThisMachine } from "../../target/source-address.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
 import type { TargetKey } from "../../target/target.ts";
 import {
   createRequestSender,
+  exchangeOn,
   type KeyRequest,
   type KeyRequests,
   prepareFixtures,
   sendToEndpoints,
 } from "../shared/key-requests/send-requests.ts";
-import { isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, readOnlyKeyTried } from "./probes.ts";
 
 // This file tests restrictions where a server may compare texts, or remember what it permitted before.
 
 const since = "1.2";
-
-const wasRefused = (exchange: Exchange | null | undefined): boolean =>
-  exchange !== null && exchange !== undefined && !isSuccess(exchange) && !isInconclusive(exchange);
 
 /** Judges requests that must not succeed. `whenNone` says why there are none. */
 function judgeRefused(requests: readonly KeyRequest[], expected: string, whenNone: string): Finding<never> {
@@ -28,7 +27,7 @@ function judgeRefused(requests: readonly KeyRequest[], expected: string, whenNon
   if (accepted !== undefined)
     return breach(expected, `${outcomeOf(accepted.exchange)} on ${accepted.endpoint}`, accepted.exchange);
   if (requests.length === 0) return inapplicable(whenNone);
-  return requests.some(({ exchange }) => wasRefused(exchange))
+  return requests.some(({ exchange }) => wasRejected(exchange))
     ? holds()
     : unproven("no request was accepted or rejected");
 }
@@ -117,10 +116,8 @@ export const narrowRestrictionChecks: readonly Check[] = [
     "KEY-5",
     { after: readOnlyKeyAfterHealth, before: readOnlyKeyTried },
     ({ after, before }): Finding<never> => {
-      const refusedBefore = (endpoint: string): boolean =>
-        endpoint === "invoke"
-          ? wasRefused(before.invoked)
-          : before.requests.some((each) => each.endpoint === endpoint && wasRefused(each.exchange));
+      const refusedBefore = (endpoint: EndpointName): boolean =>
+        wasRejected(endpoint === "invoke" ? before.invoked : exchangeOn(before, endpoint));
       return judgeRefused(
         after.requests.filter(({ endpoint }) => refusedBefore(endpoint)),
         "a read-only key does not write, also right after it has read the health of the agent",
@@ -133,7 +130,7 @@ export const narrowRestrictionChecks: readonly Check[] = [
     "KEY-6",
     { closest: closestAgentTried, tried: oneAgentKeyTried },
     ({ closest, tried: { other } }): Finding<never> => {
-      const refusedElsewhere = other?.requests.filter(({ exchange }) => wasRefused(exchange)) ?? [];
+      const refusedElsewhere = other?.requests.filter(({ exchange }) => wasRejected(exchange)) ?? [];
       if (closest === null || !isSuccess(closest.control))
         return inapplicable("no other agent is known whose id begins like that of the key's agent");
       return judgeRefused(

@@ -8,8 +8,16 @@ import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { TargetKey } from "../../target/target.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import { batchSubmitted, type BatchSubmitted, fillAgentId } from "../operations/probes.ts";
-import { type KeyRequests, neverIssuedKey } from "../shared/key-requests/send-requests.ts";
-import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { exchangeOn, type KeyRequests, neverIssuedKey } from "../shared/key-requests/send-requests.ts";
+import {
+  codeOf,
+  describeStatus,
+  hasStatus,
+  isInconclusive,
+  isSuccess,
+  outcomeOf,
+  wasRejected,
+} from "../shared/response.ts";
 import {
   isLifeOver,
   oneAgentKeyTried,
@@ -127,12 +135,9 @@ function hasCode(exchange: Exchange, wanted: string | null): boolean {
   return wanted === null || code === null || code === wanted;
 }
 
-const isRefused = (exchange: Exchange | null | undefined): boolean =>
-  exchange !== null && exchange !== undefined && !isSuccess(exchange) && !isInconclusive(exchange);
-
 /** Whether the request with this kind of key to this endpoint was refused. */
-const isRefusedOn = ({ requests }: KeyRequests, kind: RejectedKeyKind, endpoint: EndpointName): boolean =>
-  isRefused(requests.find((each) => each.kind === kind && each.endpoint === endpoint)?.exchange);
+const isRefusedOn = (sent: KeyRequests, kind: RejectedKeyKind, endpoint: EndpointName): boolean =>
+  wasRejected(exchangeOn(sent, endpoint, kind));
 
 const tries = { tries: operationStartTried, batch: batchSubmitted } as const;
 const options = { as: "start of an operation", since } as const;
@@ -171,7 +176,7 @@ export const startChecksOfKeys: readonly Check[] = [
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },
-    ({ reader, ...evidence }) => judgeStart("a read-only key", evidence, isRefused(reader.invoked)),
+    ({ reader, ...evidence }) => judgeStart("a read-only key", evidence, wasRejected(reader.invoked)),
     options,
   ),
   check(

@@ -7,9 +7,9 @@ import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
-import type { KeyRequest, KeyRequests } from "../shared/key-requests/send-requests.ts";
+import { exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { encodedFirst } from "../shared/encoded-id.ts";
-import { describeStatus, isInconclusive, isSuccess } from "../shared/response.ts";
+import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
 // This file tests whether other spellings of a path get past a guard that compares the path as sent.
@@ -80,15 +80,10 @@ const hasResult = (exchange: Exchange): boolean =>
   isSuccess(exchange) &&
   [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);
 
-function judgeSpellings(
-  kind: RejectedKeyKind,
-  plain: Exchange | null | undefined,
-  { tried }: SpellingsTried,
-): Finding<never> {
+function judgeSpellings(kind: RejectedKeyKind, plain: Exchange | null, { tried }: SpellingsTried): Finding<never> {
   const own = tried.filter((each) => each.kind === kind);
   if (own.length === 0) return inapplicable(`${kind} was not tried`);
-  if (plain === null || plain === undefined || isSuccess(plain) || isInconclusive(plain))
-    return inapplicable(`${kind} is not refused by an invoke`);
+  if (!wasRejected(plain)) return inapplicable(`${kind} is not refused by an invoke`);
   const served = own.find(({ exchange }) => hasResult(exchange));
   if (served === undefined) return holds();
   return breach(
@@ -99,9 +94,6 @@ function judgeSpellings(
   );
 }
 
-const plainInvoke = ({ requests }: KeyRequests, kind: RejectedKeyKind): Exchange | undefined =>
-  requests.find((each: KeyRequest) => each.kind === kind && each.endpoint === "invoke")?.exchange;
-
 const options = { as: "other spellings of the path", since } as const;
 
 /** Checks of the suite `authentication`. */
@@ -109,13 +101,13 @@ export const spellingChecksOfAuthentication: readonly Check[] = [
   check(
     "AUTH-2",
     { spelled: otherSpellingsTried, sent: unauthenticatedSent },
-    ({ spelled, sent }) => judgeSpellings("no key", plainInvoke(sent, "no key"), spelled),
+    ({ spelled, sent }) => judgeSpellings("no key", exchangeOn(sent, "invoke", "no key"), spelled),
     options,
   ),
   check(
     "AUTH-4",
     { spelled: otherSpellingsTried, sent: expiredKeySent },
-    ({ spelled, sent }) => judgeSpellings("an expired key", plainInvoke(sent, "an expired key"), spelled),
+    ({ spelled, sent }) => judgeSpellings("an expired key", exchangeOn(sent, "invoke", "an expired key"), spelled),
     options,
   ),
 ];
@@ -133,7 +125,7 @@ export const spellingChecksOfKeys: readonly Check[] = [
     { spelled: otherSpellingsTried, agents: oneAgentKeyTried },
     ({ spelled, agents: { other } }) => {
       const kind = "a key of another agent";
-      return judgeSpellings(kind, other === null ? null : plainInvoke(other, kind), spelled);
+      return judgeSpellings(kind, other === null ? null : exchangeOn(other, "invoke", kind), spelled);
     },
     options,
   ),

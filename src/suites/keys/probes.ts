@@ -15,7 +15,7 @@ import {
   prefixOf,
 } from "../shared/key-requests/send-requests.ts";
 import { keyExpectations } from "../shared/key-requests/key-checks.ts";
-import { isInconclusive, isSuccess } from "../shared/response.ts";
+import { isSuccess, wasRejected } from "../shared/response.ts";
 
 const helloBody = { query: defaultQuery } as const;
 
@@ -167,8 +167,7 @@ export const readOnlyKeyTried = probe(
     const requests = await sendToEndpoints(sender, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
     // A server may treat invokes as writes, but must then also refuse streams and batches.
-    const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
-    const likewise = isRefused ? await sendToEndpoints(sender, "a read-only key", ["stream", "batch"]) : [];
+    const likewise = wasRejected(invoked) ? await sendToEndpoints(sender, "a read-only key", ["stream", "batch"]) : [];
     return { read, requests: [...requests, ...likewise], invoked };
   },
 );

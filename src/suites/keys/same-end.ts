@@ -4,7 +4,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { probe } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
-import { neverIssuedKey, prefixOf } from "../shared/key-requests/send-requests.ts";
+import { exchangeOn, neverIssuedKey, prefixOf } from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
 const since = "1.2";
@@ -45,8 +45,8 @@ export const sameEndCheck: Check = check(
   ({ tried, ordinary }): Finding<never> => {
     if (tried === null) return inapplicable("no agent is known, or the key is too short");
     const { good, exchange } = tried;
-    const wrong = ordinary.requests.find(({ kind, endpoint }) => kind === "a wrong key" && endpoint === "health");
-    if (!isSuccess(good) || wrong === undefined || !hasStatus(wrong.exchange, 401))
+    const wrong = exchangeOn(ordinary, "health", "a wrong key");
+    if (!isSuccess(good) || wrong === null || !hasStatus(wrong, 401))
       return inapplicable("health does not accept the main key, or does not reject other wrong keys");
     if (isInconclusive(exchange)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(exchange)})`);
     return isSuccess(exchange)

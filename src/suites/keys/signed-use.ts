@@ -6,7 +6,8 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { expiredKeySent } from "../authentication/probes.ts";
 import { sendSigned } from "../authentication/signing.ts";
-import { isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { exchangeOn } from "../shared/key-requests/send-requests.ts";
+import { isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
 // A signature proves who sends a request. It does not extend what a key may do.
@@ -46,8 +47,8 @@ const invokeSigned = async (
     : sendSigned(context, key, "POST", agentPath(agent, "invoke"), JSON.stringify({ query: "Hello." }));
 
 /** Judges a signed request with a key whose plain request was refused. */
-function judgeSignedUse(signed: Exchange | null, plain: Exchange | null | undefined): Finding<never> {
-  if (signed === null || plain === null || plain === undefined || isSuccess(plain) || isInconclusive(plain))
+function judgeSignedUse(signed: Exchange | null, plain: Exchange | null): Finding<never> {
+  if (signed === null || !wasRejected(plain))
     return inapplicable("the key is not rejected without a signature, or was not tried");
   if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
   return isSuccess(signed)
@@ -61,8 +62,7 @@ const options = { as: "signed", since } as const;
 export const expiredKeySignedCheck: Check = check(
   "AUTH-4",
   { signing: restrictedKeysSigned, sent: expiredKeySent },
-  ({ signing: { expired }, sent: { requests } }) =>
-    judgeSignedUse(expired, requests.find(({ endpoint }) => endpoint === "usage")?.exchange),
+  ({ signing: { expired }, sent }) => judgeSignedUse(expired, exchangeOn(sent, "usage")),
   options,
 );
 
@@ -77,8 +77,7 @@ export const signedUseChecks: readonly Check[] = [
   check(
     "KEY-6",
     { signing: restrictedKeysSigned, tried: oneAgentKeyTried },
-    ({ signing: { oneAgent }, tried: { other } }) =>
-      judgeSignedUse(oneAgent, other?.requests.find(({ endpoint }) => endpoint === "invoke")?.exchange),
+    ({ signing: { oneAgent }, tried: { other } }) => judgeSignedUse(oneAgent, other && exchangeOn(other, "invoke")),
     options,
   ),
 ];

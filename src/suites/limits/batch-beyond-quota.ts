@@ -10,7 +10,7 @@ import type { ProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { eventsOfType } from "../deliveries/events.ts";
-import { fillAgentId, pollToEnd, startedId } from "../operations/probes.ts";
+import { fillAgentId, pollToEnd, queryOfDelivery, startedId } from "../operations/probes.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { awaitUnexpected } from "../webhooks/await-deliveries.ts";
 import { agentIdOf } from "../webhooks/create-webhook.ts";
@@ -79,9 +79,7 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();
   await awaitUnexpected(time);
-  return eventsOfType(opened.deliveries(), "agent.completed").filter(
-    (each) => getPath(deliveryJson(each), "data", "input", "query") === query,
-  );
+  return eventsOfType(opened.deliveries(), "agent.completed").filter((each) => queryOfDelivery(each) === query);
 }
 
 /**

@@ -192,9 +192,12 @@ export const longBatchCounted = probeIfManyRequests(
   },
 );
 
+/** Returns the query of the execution that a delivery reports, as it was received. */
+export const reportedQuery = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "input", "query");
+
 /** Returns the query of the execution that a delivery reports; `""` if the delivery has none. */
 export function queryOfDelivery(delivery: Delivery): string {
-  const query = getPath(deliveryJson(delivery), "data", "input", "query");
+  const query = reportedQuery(delivery);
   return typeof query === "string" ? query : "";
 }
 

@@ -22,6 +22,10 @@ export const isComplete = ({ answer }: Exchange): boolean =>
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
+/** Whether the target answered a request, and neither accepted it nor limited its rate. */
+export const wasRejected = (exchange: Exchange | null): exchange is Exchange =>
+  exchange !== null && !isSuccess(exchange) && !isInconclusive(exchange);
+
 /** Describes the status of a response and why it broke off, or says why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;

@@ -161,6 +161,14 @@ export interface KeyRequests {
   readonly requests: readonly KeyRequest[];
 }
 
+/** Returns the first exchange with an endpoint, of this kind of key if one is given; `null` if there is none. */
+export const exchangeOn = (
+  { requests }: KeyRequests,
+  endpoint: EndpointName,
+  kind?: RejectedKeyKind,
+): Exchange | null =>
+  requests.find((each) => each.endpoint === endpoint && (kind === undefined || each.kind === kind))?.exchange ?? null;
+
 /** A request to an endpoint that succeeds with a valid key. */
 export interface EndpointRequest {
   readonly method: "GET" | "POST" | "PUT";

@@ -54,7 +54,7 @@ export function createContext(options: RunContextOptions): ClientContext {
   const recorder = startRecorder();
   const outages = watchOutages({
     now: time.now,
-    connect: () => acceptsConnection(target.baseUrl, target.network),
+    connect: () => acceptsConnection(target.baseUrl, target.network, options.onHarnessLimit),
     repeat: (exchange, during) => repeatExchange(exchange, during, { transport, recorder, time }),
     sleep: (ms) => time.sleepReal(ms),
     onReturn: () => recorder.countOutage(time.now()),

@@ -123,7 +123,8 @@ export const streamsTimedOut = probe(
     const opened = Array.from({ length: smallest.slots }, () =>
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs, timeoutStepMs);
+    // The pacer may send one stream only after another has ended.
+    const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs * smallest.slots, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;
     if (isSuccess(named.exchange)) await awaitCondition(isReported, time);

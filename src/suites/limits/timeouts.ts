@@ -94,7 +94,8 @@ export const invokesTimedOut = probe(
     const sent = Array.from({ length: smallest.slots }, () =>
       own.invoke(given["agents.timingOut"], { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    const invokes = await time.passUntil(Promise.all(sent), maxTimeoutMs, timeoutStepMs);
+    // The pacer may send one invoke only after another has ended.
+    const invokes = await time.passUntil(Promise.all(sent), maxTimeoutMs * smallest.slots, timeoutStepMs);
     return { invokes, ...(await invokeAfterEnds(own, given["agents.answering"], time)) };
   },
 );

@@ -7,7 +7,7 @@ import { affectsLimits, type TrialExtent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
 /** Number of trials that each core runs at the same time. A trial spends most of its time waiting. */
-const trialsPerCore = 3;
+const trialsPerCore = 4;
 
 /** Tries each fault or variant in worker threads. Returns the trials in the same order. */
 export const tryPatches = (

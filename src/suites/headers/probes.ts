@@ -8,7 +8,7 @@ import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
-import { fallBetween } from "../shared/compare-samples.ts";
+import { fallBetween, type OtherRequests } from "../shared/compare-samples.ts";
 
 /**
  * All requests of the run with one key. `limits` come only from the target file, because checks judge the headers.
@@ -19,10 +19,8 @@ export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly unjudged?: readonly Sample[];
 }
 
-export interface AllSamples {
+export interface AllSamples extends OtherRequests {
   readonly keys: readonly KeySamples[];
-  /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
-  readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
   /** The kind of GET request that counts against the allowance; `null` if unknown, absent in older evidence. */
   readonly countedRead?: CountedRead | null;
@@ -49,7 +47,7 @@ const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSe
       samples: key.samples.filter((each) => !isLater(each)),
       unjudged: key.samples.filter(isLater),
     })),
-    keylessMs: [...all.keylessMs, ...later.map(({ sentMs }) => sentMs)],
+    later,
   };
 });
 

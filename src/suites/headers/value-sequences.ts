@@ -8,6 +8,7 @@ import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import {
   elapsedSeconds,
   fallBetween,
+  mayCountBetween,
   sortAndMarkOverlaps,
   isSameWindow,
   type SerialRun,
@@ -18,13 +19,13 @@ import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples } from "./probes.ts";
 
 /** Judges HDR-12 for every key: `Remaining` falls by 1 from one invoke to the next. */
-export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples): Finding<never> {
-  const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
+export function judgeFalls(all: AllSamples): Finding<never> {
+  const { keys, hasClock } = all;
   let proven = 0;
   for (const key of keys) {
     const stuck = describeConstantWindow(key);
     if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
-    for (const run of findSerialRuns(key.samples, between, countedReadIn(history))) {
+    for (const run of findSerialRuns(key.samples, all, countedReadIn(all))) {
       const mismatch = describeFall(run, key, hasClock);
       if (mismatch !== null) return breach("`Remaining` falls by 1 with each request", `${mismatch} (key ${key.key})`);
       proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;
@@ -182,14 +183,13 @@ const maxFallAfterRead = 2;
 const batchCountingMs = 10_000;
 
 /** Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the key's next request. */
-export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
+export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
   const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");
   let judged = 0;
-  for (const key of keys)
+  for (const key of samples.keys)
     for (const [read, next] of readPairs(key, reads)) {
-      const isBetween = keylessMs.some((ms) => ms >= read.sentMs && ms <= next.sentMs);
-      const fall = isBetween ? null : fallBetween(read, next);
+      const fall = mayCountBetween(samples, read, next) ? null : fallBetween(read, next);
       if (fall === null) continue;
       judged += 1;
       const own = batches.filter((each) => each.key === key.key && isSuccess(each));

@@ -5,7 +5,7 @@ import { breach, type Finding, holds, inapplicable } from "../../run/judge/findi
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { allSamples } from "../headers/probes.ts";
-import { elapsedSeconds, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import { elapsedSeconds, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /** A refusal and the next request of its key, both sent while no other request of the key was in flight. */
 interface RetriedRefusal {
@@ -23,21 +23,17 @@ const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
   (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
 
 /** Returns rate-limit refusals after which the key's next request was sent once `retry_after` had passed. */
-function retriedRefusals(
-  { samples, limits, unjudged = [] }: KeySamples,
-  { keylessMs, hasClock }: AllSamples,
-): RetriedRefusal[] {
+function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples): RetriedRefusal[] {
   if (limits === null) return [];
-  const others = [...keylessMs, ...unjudged.map(({ sentMs }) => sentMs)];
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: refusal, isAfterAll, isBeforeNext }, index) => {
     const after = placed[index + 1];
     const seconds = refusal.retryAfterSeconds;
     if (after === undefined || seconds === null || !isAfterAll || !isBeforeNext) return [];
     const { sample: next } = after;
-    if (!isRateRefusal(refusal, limits) || elapsedSeconds(refusal, next, hasClock).min < seconds + slackSeconds)
+    if (!isRateRefusal(refusal, limits) || elapsedSeconds(refusal, next, all.hasClock).min < seconds + slackSeconds)
       return [];
-    return others.some((ms) => ms >= refusal.sentMs && ms <= next.sentMs) ? [] : [{ refusal, next }];
+    return mayCountBetween(all, refusal, next) ? [] : [{ refusal, next }];
   });
 }
 

@@ -7,7 +7,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { textKindOf } from "../coverage/requests.ts";
-import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import { fallBetween, mayCountBetween, type OtherRequests, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /** The endpoint and the outcome of a request. Requests of the same kind should cost the same. */
 export interface RequestKind {
@@ -68,7 +68,7 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
       const series = splitIntoSeries(samplesUntilRejected(account.samples)).map((alone) =>
         alone.map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all)),
       );
-      return measureCosts(series, account, samples.keylessMs);
+      return measureCosts(series, account, samples);
     });
   }),
 );
@@ -143,7 +143,7 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
 function measureCosts(
   series: readonly (readonly LedgerEntry[])[],
   account: KeySamples,
-  keylessMs: readonly number[],
+  others: OtherRequests,
 ): MeasuredCost[] {
   const measure = (
     entry: Omit<LedgerEntry, "sample">,
@@ -153,7 +153,7 @@ function measureCosts(
   ): MeasuredCost[] => {
     const { kind, groups, valueGroups } = entry;
     const isLowerBound = from.sample.sentClockMs !== to.sample.endClockMs;
-    const fell = fallWithin(from.sample, to.sample, keylessMs, isLowerBound);
+    const fell = fallWithin(from.sample, to.sample, others, isLowerBound);
     const cost = ((fell ?? 0) - own) / count;
     const endKinds = [from.groups[0] ?? "", to.groups[0] ?? ""];
     const ends = { from: from.sample, to: to.sample, endKinds, isLowerBound };
@@ -163,7 +163,7 @@ function measureCosts(
   const [alike, unlike] = [pairs.filter(isOfOneKind), pairs.filter((pair) => !isOfOneKind(pair))];
   const repeated = alike.flatMap((pair) => measure({ ...pair[1], ...commonGroups(pair) }, 1, pair, 0));
   const usual = usualCosts(repeated);
-  const isComparable = comparableKinds(unlike, usual, keylessMs);
+  const isComparable = comparableKinds(unlike, usual, others);
   const enclosed = series.flatMap((entries) => {
     const runs = splitIntoRuns(entries);
     return runs.slice(1, -1).flatMap((run, index) => {
@@ -217,13 +217,13 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
 function comparableKinds(
   pairs: readonly Pair[],
   usual: ReadonlyMap<string, number>,
-  keylessMs: readonly number[],
+  others: OtherRequests,
 ): (one: LedgerEntry, other: LedgerEntry) => boolean {
   const falls = new Map<string, Set<number>>();
   for (const [from, to] of pairs) {
     const [one = "", other = ""] = [from.groups[0], to.groups[0]];
     if (usual.get(one) !== 1 || usual.get(other) !== 1) continue;
-    const fell = fallWithin(from.sample, to.sample, keylessMs);
+    const fell = fallWithin(from.sample, to.sample, others);
     if (fell === null) continue;
     const name = pairName(one, other);
     falls.set(name, (falls.get(name) ?? new Set()).add(fell));
@@ -237,15 +237,10 @@ function comparableKinds(
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /** Returns how far `Remaining` fell in a window. `null` if the test clock or a burst may explain the fall. */
-export function fallWithin(
-  from: Sample,
-  to: Sample,
-  keylessMs: readonly number[],
-  mayMoveClock = false,
-): number | null {
+export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayMoveClock = false): number | null {
   const fall = fallBetween(from, to);
   // While a burst allowance is in use, some servers keep `Remaining` at 0 or at the limit.
   const isAtEnd = to.remaining === 0 || (from.remaining === from.limit && to.remaining === to.limit);
   if (fall === null || isAtEnd || (!mayMoveClock && from.sentClockMs !== to.endClockMs)) return null;
-  return keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ? null : fall.fell;
+  return mayCountBetween(others, from, to) ? null : fall.fell;
 }

@@ -5,15 +5,15 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { type AllSamples, allSamples, type KeySamples } from "../headers/probes.ts";
 import { requestsLeaving } from "../headers/value-sequences.ts";
-import { elapsedSeconds, isSameWindow, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
 
 /** Minimum number of requests in a row. With fewer, a limiter may have given back as many as were counted. */
 const minInRow = 4;
 
 /** Returns rows of admitted requests of one key and window that all count, with only health requests between. */
-function countedRows({ samples }: KeySamples, { keylessMs, ...history }: AllSamples): Sample[][] {
-  const countedRead = countedReadIn(history);
+function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {
+  const countedRead = countedReadIn(all);
   const rows: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples)) {
     const row = rows.at(-1);
@@ -23,8 +23,7 @@ function countedRows({ samples }: KeySamples, { keylessMs, ...history }: AllSamp
     if (sample.kind === "health" && isAlone) continue;
     if (!counts || !isAdmitted(sample) || !isAlone) rows.push([]);
     else if (last === undefined) row?.push(sample);
-    else if (isSameWindow(last, sample) && !keylessMs.some((ms) => ms >= last.sentMs && ms <= sample.sentMs))
-      row?.push(sample);
+    else if (isSameWindow(last, sample) && !mayCountBetween(all, last, sample)) row?.push(sample);
     else rows.push([sample]);
   }
   return rows.filter(({ length }) => length >= minInRow);

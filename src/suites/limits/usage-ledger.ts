@@ -78,23 +78,19 @@ const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
 };
 
 /** Returns the pairs of consecutive reads of one usage endpoint with one key, within one rate-limit window. */
-function intervalsOf(
-  endpoint: "usage" | "keyUsage",
-  { keys, keylessMs }: AllSamples,
-  all: AllExchanges,
-): readonly ReadInterval[] {
+function intervalsOf(endpoint: "usage" | "keyUsage", samples: AllSamples, all: AllExchanges): readonly ReadInterval[] {
   const reads = Map.groupBy(successesOf(all, endpoint), ({ key }) => key);
-  return keys.flatMap((key) => {
-    const samples = new Map(key.samples.map((each) => [each.id, each]));
+  return samples.keys.flatMap((key) => {
+    const sampleOfId = new Map(key.samples.map((each) => [each.id, each]));
     const alone = (reads.get(key.key) ?? [])
       .flatMap((exchange) => {
-        const sample = samples.get(exchange.id);
+        const sample = sampleOfId.get(exchange.id);
         return sample === undefined || isOverlapped(sample, key.samples) ? [] : [{ exchange, sample }];
       })
       .toSorted((one, other) => one.sample.sentMs - other.sample.sentMs);
     return alone.slice(1).flatMap((after, index): ReadInterval[] => {
       const before = alone[index] ?? after;
-      const fell = fallWithin(before.sample, after.sample, keylessMs);
+      const fell = fallWithin(before.sample, after.sample, samples);
       return fell === null ? [] : [{ before: before.exchange, after: after.exchange, fell, key }];
     });
   });

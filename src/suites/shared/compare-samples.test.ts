@@ -88,7 +88,19 @@ describe("Remaining, from one invoke to the next", () => {
   });
 
   it("is not compared between requests in flight at once", () => {
-    expect(findSerialRuns([sample(0, 9, { endMs: 100 }), sample(1, 8), sample(2, 7)], () => false)).toEqual([]);
+    expect(findSerialRuns([sample(0, 9, { endMs: 100 }), sample(1, 8), sample(2, 7)], { keylessMs: [] })).toEqual([]);
+  });
+
+  it.each([
+    ["none", [], 1],
+    ["one without a key", [15], 0],
+  ])("is not compared across requests that may have counted: %s", (_, keylessMs, runs) => {
+    expect(findSerialRuns([sample(1, 9), sample(2, 8)], { keylessMs })).toHaveLength(runs);
+  });
+
+  it("is not compared across a request of a later set that was sent before, and answered in between", () => {
+    const later = [sample(0, 8, { endMs: 15 })];
+    expect(findSerialRuns([sample(1, 9), sample(2, 7)], { keylessMs: [], later })).toEqual([]);
   });
 });
 

@@ -44,6 +44,19 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
+/** Requests of a run that may have changed `Remaining` without being judged. */
+export interface OtherRequests {
+  /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
+  readonly keylessMs: readonly number[];
+  /** Requests of probes from later requirement sets, with any key. */
+  readonly later?: readonly Sample[];
+}
+
+/** Whether another request may have counted after a request was sent and before the response to a later one. */
+export const mayCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: Sample, to: Sample): boolean =>
+  keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ||
+  later.some(({ sentMs, endMs }) => endMs >= from.sentMs && sentMs <= to.endMs);
+
 interface OrderedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this request was sent. */
@@ -72,7 +85,7 @@ const maxGapSeconds = 1;
 /** Finds the serial runs: at least two consecutive counted requests that do not overlap. */
 export function findSerialRuns(
   samples: readonly Sample[],
-  wasSentBetween: (fromMs: number, toMs: number) => boolean,
+  others: OtherRequests,
   countedRead: Sample["kind"] | null = null,
 ): SerialRun[] {
   const counts = ({ kind }: Sample): boolean => kind === "invoke" || kind === countedRead;
@@ -84,7 +97,7 @@ export function findSerialRuns(
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;
     const isNear = follows && secondsBetween(previous, sample) <= maxGapSeconds && isSameAllowance(first, sample);
-    if (run !== undefined && isNear && !wasSentBetween(previous.sentMs, sample.sentMs)) run.push(sample);
+    if (run !== undefined && isNear && !mayCountBetween(others, previous, sample)) run.push(sample);
     else runs.push([sample]);
   });
   return runs.filter(({ length }) => length > 1);

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Starts the built command on a Node that can run it.
-// Uses only old syntax, so that an outdated Node can parse this file and print what is wrong.
+// Starts the built command on a suitable Node. Uses only old syntax, so that an outdated Node can print what is wrong.
 import { existsSync } from "fs";
 import { dirname, join } from "path";
 import { fileURLToPath, pathToFileURL } from "url";
@@ -18,7 +17,6 @@ function giveUp(message) {
   process.exitCode = 2;
 }
 
-/** Installs and builds the checkout if needed. Resolves to `false` if this failed. */
 function setUp() {
   return import(pathToFileURL(join(root, "tools", "current.mjs")).href).then((current) =>
     current.isCurrent(root) ? true : import(pathToFileURL(setup).href).then(setUpWith),

@@ -15,7 +15,6 @@ import { sustained } from "./sustained.ts";
 import { usageLedger } from "./usage-ledger.ts";
 import { webhookStorm } from "./webhook-storm.ts";
 
-/** Every scenario, in the order in which `load --all` runs them. */
 export const scenarios: readonly Scenario[] = [
   minuteLimit,
   hourLimit,

@@ -27,6 +27,6 @@ export const burst: Scenario = {
   }),
 };
 
-/** More requests than a key may send in a minute. A machine cannot open over 500 connections at once. */
+/** More requests than a minute admits, but at most 500: a machine cannot open more connections at once. */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

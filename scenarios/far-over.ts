@@ -1,7 +1,7 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Sends ten waves, thirty times the minute's limit in all, and tests that refusals stay fast. */
+/** Sends thirty times the limit per minute, in ten waves. Refusals must stay fast. */
 export const farOver: Scenario = {
   name: "far-over",
   title: "far over the limit: nothing but 200 and 429, each of them soon",
@@ -20,11 +20,11 @@ export const farOver: Scenario = {
   speed: realTime,
   seconds: () => 3,
   admitted: (plan) => ({
-    // After the first wave, only a limiter that refills continuously admits more requests: a few every second.
+    // After the first wave, only a limiter that refills continuously admits a few more requests every second.
     ...eachAdmitted(plan, "flood-", { min: 0, max: Math.ceil(plan.limits.perMinute / 60) }),
     "flood-1": plan.minute,
   }),
 };
 
-/** Number of requests in a wave, bounded so that neither engine becomes the bottleneck. */
+/** Number of requests in a wave, bounded so that neither load engine becomes the bottleneck. */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

@@ -1,7 +1,7 @@
 import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, invoke, slowStream } from "./traffic.ts";
 
-/** Holds all slots of a key with streams, and tests that invokes are refused until the streams end. */
+/** Fills a key's concurrency limit with streams. Further requests must be refused until the streams end. */
 export const heldStreams: Scenario = {
   name: "held-streams",
   title: "a stream holds its slot until its end",

@@ -4,7 +4,7 @@ import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 /** Longer than a minute, so that no two rounds lie in the same minute, fixed or rolling. */
 const roundIntervalSeconds = 80;
 
-/** Uses up the hour's limit in three passes. The last one certainly lies within one fixed or rolling hour. */
+/** Uses up the limit per hour three times. The last time certainly lies within one fixed or rolling hour. */
 export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
@@ -25,11 +25,11 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // Big tiers get a slower clock, so that the target gets at most 2,000 requests a second.
+  // High limits get a slower clock, so that the target gets at most 2,000 requests a second.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
-    // Only the minute's limit: a k6 script that a user starts directly does not know when an hour ends.
+    // Checks only the limit per minute: a k6 script alone does not know when an hour ends.
     ...eachAdmitted(plan, "", { min: 0, max: plan.minute.max }),
     "later-1": { min: 1, max: plan.minute.max },
   }),
@@ -40,5 +40,5 @@ const hourSeconds = 3600;
 /** One more round than the hour's limit needs, because a round may cross the end of a minute. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** Extra rounds of the third pass, for rounds that share a minute because a busy machine starts them late. */
+/** Extra rounds: a busy machine may start rounds late, so that two of them share a minute. */
 const spareRounds = 2;

@@ -1,7 +1,7 @@
 import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
-/** Uses up the minute's limit by two pairs of flows. One flow of each pair lies within a single fixed minute. */
+/** Uses up the limit per minute by two pairs of flows. One flow of each pair lies within a single fixed minute. */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
   title: "the requests of a minute: exactly as many as the tier allows, also over the minute's end",
@@ -36,7 +36,7 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Slow enough for a busy machine to send requests one by one. Without a burst, no exact verdict is possible.
+  // Slow enough for a busy machine to send requests one by one. A tier without a burst gets no exact verdict anyway.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -45,16 +45,12 @@ export const minuteLimit: Scenario = {
   admitted: (plan) => eachAdmitted(plan, "serial", plan.minute),
 };
 
-/**
- * Starts of the two flows of each pair, in seconds: half a minute apart, modulo a minute. At each start, the whole
- * limit is available again.
- */
+/** Start times of two flows, in seconds: half a minute apart, modulo a minute. The whole limit is available at both. */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
 
 type FlowNames = readonly [many: string, few: string];
 
-/** Uses up the minute's limit and the burst, and sends a few requests after a token bucket's slight refill. */
 function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
   return [
@@ -63,7 +59,6 @@ function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, after
   ];
 }
 
-/** Nearly uses up the minute's limit, and exceeds it by single requests with pauses, so that slots are free. */
 function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
   return [
@@ -72,5 +67,5 @@ function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, a
   ];
 }
 
-/** Maximum number of requests that a minute may admit, if the burst comes on top of the minute's limit. */
+/** Maximum number of requests that a minute may admit, if the burst is added to the limit per minute. */
 const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // The quiet key starts each time while a wave of requests of the other key is under way.
+      // The quiet key starts while a wave of the other key's requests is under way.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

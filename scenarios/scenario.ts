@@ -1,8 +1,8 @@
-// This folder must not import from src, because k6 runs it. In src, only src/load/scenarios.ts imports it.
+// k6 runs the files of this folder, so they must not import from src.
 
 export type EngineName = "k6" | "autocannon";
 
-/** The limits of a tier, as in src/spec/tiers.ts; `null` where the document publishes none. */
+/** The rate limits of a tier; `null` where the interface document publishes none. */
 export interface ScenarioLimits {
   readonly perHour: number;
   readonly perMinute: number;
@@ -11,7 +11,7 @@ export interface ScenarioLimits {
   readonly tokensPerMonth: number | null;
 }
 
-/** A choice of tiers: by name, or by a property. src/load/scenarios.ts finds the tiers with the property. */
+/** A choice of tiers: by name, or by a property such as a published burst. */
 export type ScenarioTiers =
   | "all"
   | "published"
@@ -19,7 +19,6 @@ export type ScenarioTiers =
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-/** Something that a scenario needs, apart from a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
@@ -30,51 +29,42 @@ export type ScenarioNeed =
 
 /** The traffic of a load test for one tier, and the clauses by which its evidence is judged. */
 export interface Scenario {
-  /** The name of the scenario, which is also the name of its file. */
   readonly name: string;
-  /** The behaviour that the target must show, in one line. */
   readonly title: string;
-  /** The traffic in one line, for the table in scenarios/README.md. */
+  /** Describes the traffic in one line, for the table in scenarios/README.md. */
   readonly sends: string;
-  /** Ids of the clauses by which the evidence is judged. */
   readonly claims: readonly string[];
-  /** The requirement set in which the scenario's findings first count. Default: the set of each clause. */
+  /** The requirement set since which the scenario's findings count. Default: the set of each clause. */
   readonly since?: "1.0" | "1.1" | "1.2";
-  /** Tiers on which the scenario runs, one after the other, with fresh keys if the target can create some. */
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */
   readonly engines: readonly EngineName[];
   /** Limits of the embedded server's `enterprise` tier for this scenario; `null` for the usual ones. */
   readonly enterpriseLimits: ScenarioLimits | null;
   readonly needs: readonly ScenarioNeed[];
-  /** Returns the traffic, in times of the target's clock. Each flow needs a name of its own. */
+  /** Returns the flows to send. Their times are times of the target's clock. */
   flows(limits: ScenarioLimits): readonly Flow[];
   /** Returns the speed of the embedded server's clock, as a multiple of real time. */
   speed(limits: ScenarioLimits): number;
-  /** Returns the approximate duration, in seconds of the target's clock. */
   seconds(limits: ScenarioLimits): number;
-  /** Returns how many requests the target must admit. Only a k6 script that a user starts directly needs this. */
+  /** Returns how many requests of each flow must be admitted. Used if a user starts the k6 script directly. */
   admitted(plan: AdmissionPlan): AdmittedByFlow;
 }
 
 /** Requests of one kind in one traffic shape. All times are those of the target's clock. */
 export interface Flow {
-  /** The name, in lower-case letters, digits and `-`. */
   readonly name: string;
   readonly key: KeyRole;
   readonly operation: Operation;
   readonly shape: TrafficShape;
-  /** Start of the flow, in seconds after the start of the load. */
   readonly afterSeconds: number;
   /** Milliseconds after which the client of each request disconnects; `null` if it reads the whole response. */
   readonly leaveAfterMs: number | null;
 }
 
-/** The keys of a scenario. Both have the same tier. */
 export type KeyRole = "main" | "second";
 
 export interface Operation {
-  /** The endpoint to call. `usage` and `list` do not use `agent`. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list";
   readonly agent: AgentRole;
 }
@@ -82,7 +72,6 @@ export interface Operation {
 export type AgentRole = "answering" | "streaming" | "slow" | "slowStreaming" | "failing";
 
 export type TrafficShape =
-  /** Sends all requests at the same time, so that all are in flight together. */
   | { readonly kind: "at once"; readonly requests: number }
   /** Sends sequential requests on one connection. */
   | { readonly kind: "in turn"; readonly requests: number }
@@ -92,10 +81,10 @@ export type TrafficShape =
   | { readonly kind: "closed"; readonly atOnce: number; readonly seconds: number }
   /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
-  /** In each round, sends requests until one is refused, and retries after `retry_after`, sometimes also before. */
+  /** Sends requests until one is refused, and retries after `retry_after`. Repeats this `rounds` times. */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/** Converts the times of a flow from the target's clock, which runs `speed` times as fast, to the client's. */
+/** Converts a flow's times from the target's clock, which runs `speed` times as fast, to this machine's clock. */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -119,14 +108,14 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   }
 }
 
-/** Minimum `retry_after` for early retries. `minEarlySeconds` in src/load/judge must have the same value. */
+/** Minimum `retry_after`, in seconds, for early retries. Must equal `minEarlySeconds` in src/load/judge. */
 const minEarlySeconds = 4;
 /** When to retry early, as fractions of `retry_after`. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * Returns when to retry early, in seconds after the refusal. Even rounds have no early retry, because its refusal may
- * postpone the admission.
+ * Returns when to retry early, in seconds after the refusal. Odd rounds only: an early retry may postpone the
+ * admission.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
@@ -136,13 +125,11 @@ export function earlyRetrySeconds(retryAfterSeconds: number, round: number): rea
 /** Returns when to retry late, in seconds after the refusal. Adds a second, because a server may round down. */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
-/** Returns how many requests a flow sends; `null` if that depends on the responses. */
 export function requestCount({ shape }: Flow): number | null {
   if ("requests" in shape) return shape.requests;
   return shape.kind === "paced" ? Math.round(shape.perSecond * shape.seconds) : null;
 }
 
-/** The minimum and maximum number of admitted requests. */
 export interface AdmittedBounds {
   readonly min: number;
   readonly max: number;
@@ -151,11 +138,10 @@ export interface AdmittedBounds {
 /** Bounds for the number of admitted requests, by the flow's name. A flow without an entry has no bounds. */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
-/** Facts from which a scenario computes its {@link AdmittedByFlow}. */
 export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
-  /** How many requests of a fresh key a minute admits. With `-e BURST_ADDS=true`, the burst comes on top. */
+  /** How many requests of an unused key a minute admits. Includes the burst if `BURST_ADDS` is `true`. */
   readonly minute: AdmittedBounds;
 }
 
@@ -166,11 +152,10 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Returns bounds for each flow whose name starts with `prefix`: all requests of the flow must be admitted. */
+/** Returns bounds with which all requests must be admitted, for each flow whose name starts with `prefix`. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 
-/** Returns the same bounds for each flow whose name starts with `prefix`. */
 export const eachAdmitted = (plan: AdmissionPlan, prefix: string, bounds: AdmittedBounds): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map(({ name }) => [name, bounds]));
 

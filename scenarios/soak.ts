@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** Sends a long closed loop, to notice growing memory or latency. k6 would use more CPU than the server. */
+/** Sends requests for longer than other scenarios, to notice growing memory or latency. k6 would use too much CPU. */
 export const soak: Scenario = {
   name: "soak",
   title: "memory and latency do not drift under an even load",

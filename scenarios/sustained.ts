@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Sends nine tenths of the minute's limit at a constant rate, of which nothing may be refused. */
+/** Sends nine tenths of the limit per minute at a constant rate. The server must refuse none. */
 export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
@@ -17,6 +17,6 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/** Number of requests per second, below the limits of minute and hour, so that no refusal is legal. */
+/** Requests per second, below the limits per minute and per hour, so that no refusal is legal. */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

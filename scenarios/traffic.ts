@@ -18,7 +18,7 @@ export const flow = (name: string, operation: Operation, shape: TrafficShape, ot
   ...other,
 });
 
-/** Returns half of the concurrency slots. The others stay free, because a server may release slots late. */
+/** Returns half of the concurrency slots, because a server may release used slots late. */
 export const halfOfSlots = ({ concurrent }: ScenarioLimits): number => Math.max(1, Math.floor(concurrent / 2));
 
 /** Makes copies of a flow that start at equal intervals, with the names `name-1`, `name-2`, … */
@@ -29,5 +29,4 @@ export const repeatEvery = (everySeconds: number, count: number, one: Flow): rea
     afterSeconds: one.afterSeconds + round * everySeconds,
   }));
 
-/** Speed of a scenario in which the embedded server's clock runs in real time. */
 export const realTime = (): number => 1;

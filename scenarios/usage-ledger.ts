@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, stream } from "./traffic.ts";
 
-/** Sends invokes and streams within the limits, between two reads of `GET /v1/usage`. */
+/** Sends requests and streams within the limits, and compares `GET /v1/usage` before and after. */
 export const usageLedger: Scenario = {
   name: "usage-ledger",
   title: "the usage report grows by exactly what was admitted",

@@ -28,7 +28,6 @@ function packageFiles(): string[] {
   return (packed?.files ?? []).map(({ path }) => path).filter((path) => shippedFiles.test(path));
 }
 
-/** Bundles the command, its threads and its processes as one script. Returns the modules in the bundle. */
 async function writeCode(file: string): Promise<string[]> {
   const bundle = await bundleOf({ conformance: "src/cli/executable.ts" });
   const written = await bundle.write({ file, format: "cjs", codeSplitting: false, dynamicImportInCjs: false });
@@ -54,13 +53,13 @@ function writeBlob(work: string, code: string): string {
   return output;
 }
 
-/** The marker in Node's executable by which Node finds the blob, equal in every version. */
+/** Node finds an embedded program by this marker in its executable. */
 const blobMarker = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 function injectBlob(executable: string, blob: string): void {
   const postject = join(root, "node_modules", "postject", "dist", "cli.js");
   const segment = process.platform === "darwin" ? ["--macho-segment-name", "NODE_SEA"] : [];
-  // Ignores the warnings of postject: there is one for each unnamed section in Node's executable.
+  // Ignores harmless warnings about unnamed sections in Node's executable.
   execFileSync(
     process.execPath,
     [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", blobMarker, ...segment],

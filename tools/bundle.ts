@@ -10,7 +10,7 @@ import type { Catalogue } from "../src/cli/catalogue/catalogue-entry.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and each module that runs in a thread or process of its own (see src/base/spawn-module.ts). */
+/** The command, and each module that runs as a thread or process. */
 export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
@@ -21,7 +21,7 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/** The catalogue of clauses is bundled as data, because computing it would load every suite and fault. */
+/** Bundled as data, because computing the catalogue would load every suite and fault. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
@@ -33,7 +33,7 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/** Bundles JSON files as strings, because one of them would take a hundred thousand lines as code. */
+/** Bundles JSON as strings. As code, a file would have a hundred thousand lines. */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -45,7 +45,7 @@ const jsonAsStrings: Plugin = {
   },
 };
 
-/** Caches the widths of cells, which cli-table3 computes again for each line of a cell. */
+/** Caches widths that cli-table3 would compute again for each line. */
 const cachedWidths: Plugin = {
   name: "quick widths",
   load: {
@@ -63,7 +63,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes a call in which cli-table3 shortens each cell for a debug message. The message is never printed. */
+/** Removes work that cli-table3 does for each cell only for a debug message. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {
@@ -76,7 +76,6 @@ const withoutDebugText: Plugin = {
   },
 };
 
-/** Bundles source files without writing the bundles. `input` has a path for each name of a bundle. */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,
@@ -84,7 +83,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     platform: "node",
     plugins: [catalogueAsData, jsonAsStrings, cachedWidths, withoutDebugText],
     onLog: (level, log, pass) => {
-      // Ignores warnings about `eval` in packages, because this project does not use the functions that call it.
+      // Ignores warnings about `eval` in packages. This project does not call that code.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
       if (level === "warn") throw new Error(log.message);
       pass(level, log);
@@ -93,7 +92,6 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
 
 const licenceName = /^(licen[cs]e|copying|notice)(\b|$)/i;
 
-/** Collects the licences and notices of every library that has modules in a bundle. */
 export function thirdPartyLicences(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((id) => packageFolderOf(id) ?? []));
   const texts = Array.from(folders, (folder) => {
@@ -110,7 +108,6 @@ export function thirdPartyLicences(modules: readonly string[]): string {
 const manifestIn = (folder: string) =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Readonly<Record<string, string | undefined>>;
 
-/** The folder of the package to which a module belongs; `null` for our own modules. */
 const packageFolderOf = (id: string): string | null =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? null;
 
@@ -126,7 +123,7 @@ async function writeCommand(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // Drops comments except licences. They would add a tenth to the code that each start reads.
+    // Removes comments, which would make every start slower. Licences stay.
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();

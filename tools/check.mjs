@@ -16,10 +16,10 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether a later job of CI runs all selftest trials, so that the tests need not run a sample of them. */
+/** Whether CI runs all selftest trials in a later job, so that no sample is needed. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
-/** Preparations for the tests, such as downloads. `summary` picks the output to show after a success. */
+/** `summary` picks the output to show after a success. */
 const preparations = [
   { name: "Python clients", run: preparationOf(preparePythonClients, "Python clients"), summary: wholeOutput },
   { name: "Python", run: preparationOf(preparePython, "a server and a receiver in Python"), summary: wholeOutput },
@@ -35,7 +35,7 @@ const builds = [
   { name: "build", run: runBuild },
   { name: "first load", run: firstLoad },
 ];
-/** Checks of the sources. They start before the tests and run one at a time. */
+/** They start before the tests and run one at a time. */
 const sourceChecks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
@@ -43,7 +43,7 @@ const sourceChecks = [
   { name: "words", run: () => capture(process.execPath, [join("tools", "words.mjs")], { cwd: root }) },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
-  // Comes last, because the linter uses all cores and should not slow the tests down.
+  // Runs last, because the linter uses all cores and would slow the tests down.
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
@@ -61,7 +61,7 @@ function wholeOutput(output) {
   return output;
 }
 
-/** Test files with many cases, of which a quick run tries only a sample. */
+/** A quick run tries only a sample of the cases in these files. */
 const sampledTestFiles = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",
@@ -103,7 +103,6 @@ function checkTestNames() {
   return { code: lines.length === 0 ? 0 : 1, output: lines.join("\n") };
 }
 
-/** Lists the tests that did not run, which is a failure in CI. */
 function checkSkippedTests() {
   const names = skippedTests(join(root, testResults));
   if (names.length === 0) return { code: 0, output: "" };
@@ -132,14 +131,14 @@ async function runBuild() {
   }
 }
 
-/** Fills Node's compile cache. Ignores a failure, which the tests report. */
+/** Fills Node's compile cache. If that fails, the tests report it. */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });
   return { code: 0, output: "" };
 }
 
-/** Returns a step that prepares some tests. If that fails, the tests are skipped, but in CI the step fails. */
+/** Returns a step that prepares some tests. Only in CI does a failure count. */
 function preparationOf(prepare, what) {
   return async () => {
     const lacking = await prepare();
@@ -152,25 +151,21 @@ function preparationOf(prepare, what) {
 const leftToTrialsText = () =>
   areTrialsToFollow ? `\n Left to the trials that follow: ${sampledTestFiles.join(", ")}` : "";
 
-/** Picks the last lines of vitest's output: test files, tests, start and duration. */
 function testSummary(output) {
   const lines = stripVTControlCharacters(output).split("\n");
   return lines.filter((line) => /^\s*(Test Files|Tests|Start at|Duration) {2}/.test(line)).join("\n");
 }
 
-/** Prints text, without the linter's colours if standard output is no terminal. */
 function printText(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }
 
-/** Runs one step. Returns its exit code, output and seconds. */
 async function runStep({ run }) {
   const startedMs = performance.now();
   const result = await run();
   return { ...result, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** Prints the result of a step. Returns whether it passed. */
 function printResult({ name, summary }, { code, output, seconds }) {
   printText(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(14)} ${seconds.toFixed(1).padStart(6)} s`);
   const shown = code === 0 ? (summary?.(output) ?? "") : output.trimEnd();
@@ -178,16 +173,13 @@ function printResult({ name, summary }, { code, output, seconds }) {
   return code === 0;
 }
 
-/** Starts all steps at once. Returns each step with the promise of its result. */
 const startAll = (steps) => steps.map((step) => ({ step, result: runStep(step) }));
 
-/** Starts each step when the one before has ended. Returns each step with the promise of its result. */
 function startInTurn(steps) {
   let last = Promise.resolve();
   return steps.map((step) => ({ step, result: (last = last.then(() => runStep(step))) }));
 }
 
-/** Prints the result of each step, in order. Returns the names of the steps that failed. */
 async function failuresOf(started) {
   const failed = [];
   for (const { step, result } of started) {

@@ -7,7 +7,6 @@ import { root } from "./setup.mjs";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Path of the executable of Chromium; `null` if there is none. */
 export function findChromium() {
   const named = process.env["CHROMIUM_BINARY"];
   if (named !== undefined && named !== "") return isExecutable(named) ? named : null;

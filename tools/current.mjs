@@ -1,8 +1,8 @@
-// Finds whether a checkout changed since the set-up. Every start loads this file, so it must load fast.
+// Finds whether a checkout changed since the set-up. Every start loads this file, so it must be fast.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "fs";
 import { join } from "path";
 
-/** All files on which the set-up depends. If one is missing, the set-up must run again. */
+/** If one of these files is missing, the set-up runs again. */
 export const files = [
   "package-lock.json",
   "tsconfig.json",
@@ -14,10 +14,9 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// Path of the stored fingerprint. A build replaces dist, and so removes an outdated fingerprint.
+// A build replaces `dist`, and so removes an outdated fingerprint.
 const stampOf = (root) => join(root, "dist", ".current");
 
-/** Returns a text that changes if any file in `files` or `folders` changes; `null` if a file is missing. */
 export function fingerprint(root) {
   const lines = [];
   const add = (name) => {
@@ -41,7 +40,6 @@ export function fingerprint(root) {
   }
 }
 
-/** Whether the files of the checkout still match the fingerprint that {@link remember} stored. */
 export function isCurrent(root) {
   try {
     return readFileSync(stampOf(root), "utf8") === fingerprint(root);
@@ -50,11 +48,11 @@ export function isCurrent(root) {
   }
 }
 
-/** Stores a fingerprint that was taken before the build, so that a change during the build is noticed. */
+/** The fingerprint is taken before the build, so that a change during the build is noticed. */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);
   } catch {
-    // Not stored: the folder is read-only, or another process is replacing it.
+    // Ignores the error: the folder is read-only, or another process replaces it.
   }
 }

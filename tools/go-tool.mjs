@@ -39,7 +39,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** Returns the environment in which Go uses only the installed toolchain and no C compiler. */
+/** Lets Go use only the installed toolchain, and no C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

@@ -5,7 +5,7 @@ import { binaryFrom, buildFrom } from "./go-tool.mjs";
 import { capture } from "./process.mjs";
 import { reportSetupError, root, SetupError } from "./setup.mjs";
 
-/** Path of the k6 that this script builds. `src/load/engines/k6/binary.ts` computes the same path. */
+/** Path of the k6 that this script builds, also computed in `src/load/engines/k6/binary.ts`. */
 export function builtBinary() {
   return binaryFrom("k6", "k6");
 }

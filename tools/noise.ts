@@ -27,7 +27,7 @@ const servers: Readonly<
     isHere: goVendor.isHere,
     start: async () => {
       const { target, close } = await startVendor(goVendor, []);
-      // Leaves out pro and team: with the delays of the noise, using up their hourly limits takes minutes.
+      // Leaves out the large tiers, whose hourly limits take minutes to use up.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
       );
@@ -52,7 +52,7 @@ async function tryAll(runs: number, atOnce: number, first: number, chosen: reado
   let red = 0;
   const work = async (): Promise<void> => {
     for (const seed of left) {
-      // Consecutive seeds try every kind of noise with one server, then with the next server.
+      // Consecutive seeds try every kind of noise with one server, then with the next.
       const name = names[Math.floor(seed / noises.length) % names.length] ?? "";
       const began = performance.now();
       const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--one", name, String(seed)], {

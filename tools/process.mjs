@@ -4,15 +4,13 @@ import { constants, setPriority } from "node:os";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** The child processes that are running. */
 const running = new Set();
 
-/** Ends every command that {@link capture} has started. */
 export function endAll() {
   for (const child of running) child.kill();
 }
 
-/** Returns the exit code that a shell gives to a process that ended by `signal`. */
+/** A shell reports a process that a signal ended with this exit code. */
 export function codeOfSignal(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
@@ -55,11 +53,11 @@ export function capture(command, args, { isPatient = false, ...options }) {
   });
 }
 
-/** Gives a process low priority. Call it right after the start: earlier threads keep their priority. */
+/** Call this right after the start, because earlier threads keep their priority. */
 function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Ignored: the process has already ended, or the system does not allow a lower priority.
+    // Ignores the error: the process has ended, or the system does not allow it.
   }
 }

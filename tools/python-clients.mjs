@@ -26,7 +26,7 @@ export async function preparePythonClients() {
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
     return setupProblem("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
-  // Save time: the pins list every package, and Python compiles modules only when they are used.
+  // To save time: the pins list every package, and Python compiles modules when they are used.
   const options = [
     "--quiet",
     "--disable-pip-version-check",
@@ -43,7 +43,6 @@ export async function preparePythonClients() {
   return null;
 }
 
-/** Returns the command of Python 3 on PATH; `null` if there is none. */
 export async function hostPython() {
   for (const command of ["python3", "python"]) {
     const { code, output } = await capture(command, ["--version"], { cwd: root });

@@ -17,7 +17,6 @@ import { newestRequirements } from "../src/spec/requirements.ts";
 import { suites } from "../src/suites/all.ts";
 import type { Target } from "../src/target/target.ts";
 
-/** A vendor of the example registry, with the faults of its server (`patches`) and its claimed profiles. */
 interface ExampleVendor {
   readonly folder: string;
   readonly name: string;
@@ -53,7 +52,7 @@ const vendors: readonly ExampleVendor[] = [
   },
 ];
 
-/** Days for which the statements are valid. The default of 90 days would make the example expire. */
+/** After the default of 90 days, the example would be invalid. */
 const validDays = 3650;
 
 const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;

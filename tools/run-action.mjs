@@ -51,7 +51,7 @@ export async function runAction({ checkout, cwd, inputs, env }) {
 
 const mapValues = (record, map) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`. The action has no other expressions. */
+/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`, the only expressions in the action. */
 const resolveExpressions = (text, { inputs, steps }) =>
   String(text).replace(/\$\{\{\s*([\w.-]+)\s*\}\}/g, (_, path) => {
     const [room, name, , output] = path.split(".");

@@ -20,19 +20,17 @@ export class SetupError extends Error {
   }
 }
 
-/** Folder of Node's compile cache, which the tests share with the commands that they start. */
+/** Compile cache that the tests share with the commands that they start. */
 export const compileCache = inRoot(".cache", "compile");
 
-/** The environment in which the Node and the tools of node_modules come first on PATH. */
 export function toolEnvironment() {
   return { ...process.env, PATH: inRoot("node_modules", ".bin") + delimiter + (process.env.PATH ?? "") };
 }
 
-/** Installs the packages of package-lock.json, unless node_modules already has them. */
 export async function install() {
   if (isInstalled() && (await nodeIsReady())) return;
   process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
-  // `--include=dev`: if NODE_ENV is `production`, npm would otherwise leave the tools out.
+  // With `NODE_ENV=production`, npm would otherwise leave out the tools.
   const options = ["--include=dev", "--no-audit", "--no-fund"];
   const { code, output } = await capture("npm", ["ci", ...options], { cwd: root, env: hostEnvironment() });
   if (code !== 0) throw installError(code, output);
@@ -43,13 +41,13 @@ export async function install() {
   );
 }
 
-/** Builds dist from src, in a new folder that replaces dist at the end, so that no old file remains. */
+/** Builds in a new folder that replaces `dist` at the end, so that no old file remains. */
 export async function build() {
   const digest = digestOfSources();
   const stamp = inRoot("dist", ".built-from");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   const fresh = inRoot(".cache", `dist-${randomUUID()}`);
-  // The compiler writes the library with its types (which `npm test` checks). The bundler writes the command.
+  // The compiler writes the library with its types, and the bundler writes the command.
   const results = await Promise.all([
     runTool(tsc(), "-p", "tsconfig.build.json", "--noCheck", "--outDir", fresh),
     runTool(inRoot("tools", "bundle.ts"), join(fresh, "cli")),
@@ -71,7 +69,6 @@ export async function setUp() {
   remember(root, taken);
 }
 
-/** Prints on stderr why the set-up failed: the output of the failed command, if there is any, and one line. */
 export function reportSetupError(error) {
   if (!(error instanceof SetupError)) throw error;
   process.stderr.write(`${error.detail === "" ? "" : `${error.detail}\n`}${error.message}\n`);
@@ -84,7 +81,7 @@ function isInstalled() {
     .filter(([path]) => path !== "")
     .every(([path, wanted]) => {
       const found = installed[path];
-      // Optional packages are those for other platforms: they are in the lockfile, but npm does not install them.
+      // The lockfile also has optional packages for other platforms, which npm does not install.
       if (found === undefined) return wanted.optional === true;
       return found.version === wanted.version && existsSync(inRoot(path));
     });
@@ -100,7 +97,7 @@ async function nodeIsReady() {
   return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
 }
 
-/** Returns the environment without our Node on PATH, which npm is about to replace. */
+/** Returns the environment without our own Node on PATH, because npm is about to replace it. */
 function hostEnvironment() {
   const own = inRoot("node_modules", ".bin");
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);
@@ -121,7 +118,6 @@ function installError(code, output) {
     : new SetupError(`\`npm ci\` failed with exit code ${code}: its output above says why.`, errorsOf(output));
 }
 
-/** Picks the error lines of npm, without its warnings. */
 function errorsOf(output) {
   return output
     .split("\n")
@@ -159,7 +155,7 @@ function replaceDist(fresh) {
   try {
     renameSync(fresh, dist);
   } catch (error) {
-    // Another set-up has built the same sources and moved its build to `dist` first.
+    // Another set-up has just built the same sources.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

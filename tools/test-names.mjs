@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
-  // Vitest was stopped before it wrote the results, and the step that ran it has failed already.
+  // Vitest was stopped before it wrote the results, which another step reports.
   if (!existsSync(path)) return [];
   const { testResults } = JSON.parse(readFileSync(path, "utf8"));
   return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
@@ -15,7 +15,7 @@ function testsIn(path) {
  * @returns {string[]} a line for each name
  */
 export function faultyNames(path) {
-  // `Map.groupBy` is not used, because an older Node may run this.
+  // An older Node, without `Map.groupBy`, may run this.
   const byName = new Map();
   for (const test of testsIn(path)) byName.set(test.fullName, [...(byName.get(test.fullName) ?? []), test]);
   return [...byName].flatMap(([name, tests]) => {

@@ -1,4 +1,4 @@
-// Starts one Chromium for all selected tests that open a page.
+// Starts one Chromium for all tests that open a page.
 import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";

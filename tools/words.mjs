@@ -44,7 +44,7 @@ const privateWords = new Map([
   ["wording", "messages"],
 ]);
 
-/** Names that may contain a private word, such as fields of files or names of other packages. */
+/** Names that may contain a private word, such as those of other packages. */
 const keptNames = new Set(
   "seen told said lost lostShare asked look looked made came strangers afterStrangers saidSeconds atLeastSeconds reqsMade atLeast lookup lookUp LookUp lookUps mapLookUp".split(
     " ",

@@ -1,4 +1,4 @@
-// Baseline for rendering an HTML report: reads the same files and writes as many bytes, but renders nothing.
+// Benchmark baseline for rendering an HTML report: reads and writes the same amount, but renders nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

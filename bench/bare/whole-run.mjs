@@ -1,5 +1,5 @@
-// Baseline for a whole run: a fastify server answers usage and invoke requests that undici sends.
-// Plain JavaScript, because stripping types would take time.
+// Benchmark baseline for a whole run, with fastify and undici. Plain JavaScript, because stripping types would take
+// time.
 import fastify from "fastify";
 import { Pool } from "undici";
 

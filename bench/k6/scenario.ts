@@ -2,7 +2,7 @@ import { loadTest } from "../../k6/lib/load-test.ts";
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 
-/** A scenario for the harness's k6 script, with the same load as `bare.ts`. */
+/** A load scenario for the k6 script of the harness, with the same load as the baseline `bare.ts`. */
 const scenario = {
   ...soak,
   admitted: () => ({}),

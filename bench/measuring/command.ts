@@ -10,15 +10,12 @@ import type { Measurement } from "./measurement.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A Node command that ends by itself. */
 export interface Command {
-  /** Arguments for `node`. */
   readonly args: readonly string[];
-  /** Exit codes that count as success. */
   readonly codes: readonly number[];
 }
 
-/** A command from start to exit. `cpuMs` covers all its Node processes, `bytes` only the main process. */
+/** The measurement of a command. `cpuMs` covers all its Node processes, `bytes` only the main process. */
 export interface CommandMeasurement extends Measurement {
   readonly stdout: string;
 }
@@ -26,7 +23,6 @@ export interface CommandMeasurement extends Measurement {
 const exitUsageScript = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
 const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.number() });
 
-/** Runs a command and measures it. Throws an error if the exit code is not in `codes`. */
 export async function runCommand({ args, codes }: Command): Promise<CommandMeasurement> {
   const usageFile = scratchFile("usage", "jsonl");
   const startedMs = performance.now();
@@ -78,7 +74,6 @@ function readUsages(file: string): z.infer<typeof usageSchema>[] {
 
 const endOfOutput = (...texts: readonly string[]): string => texts.join("\n").trim().slice(-500);
 
-/** Returns the arguments with which `node` runs the installed package. */
 export const conformanceArgs = (...args: readonly string[]): string[] => [
   join(installedPackage(), "bin", "conformance.js"),
   ...args,

@@ -1,7 +1,7 @@
 import type { EngineOptions } from "../../src/load/engine.ts";
 import { defaultEngineOptions } from "../../src/load/testing/engine-options.ts";
 
-/** Returns load engine options for a server of the bench, by default with limits that no load reaches. */
+/** Returns options for the load engine. The default rate limits are so high that no load reaches them. */
 export const engineOptionsFor = (
   url: string,
   key: string,

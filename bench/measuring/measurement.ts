@@ -22,13 +22,11 @@ export async function measureTime(work: () => unknown): Promise<Measurement> {
   return { wallMs, cpuMs: cpuMsSince(before), bytes: null };
 }
 
-/** Returns the CPU time of this process since `before`, in milliseconds. */
 export function cpuMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }
 
-/** Divides both times of a measurement by a count. Leaves the memory unchanged. */
 export const divideTimes = ({ wallMs, cpuMs, bytes }: Measurement, count: number): Measurement => ({
   wallMs: wallMs / count,
   cpuMs: cpuMs / count,

@@ -5,7 +5,6 @@ import { type Measurement, measurementSchema } from "./measurement.ts";
 
 const workloadProcess = fileURLToPath(new URL("workload-process.ts", import.meta.url));
 
-/** Runs a module of `bench/workloads` in a new process, and returns its measurement. */
 export async function runWorkload(module: string, input: unknown): Promise<Measurement> {
   const url = new URL(`../workloads/${module}.ts`, import.meta.url).href;
   const child = fork(workloadProcess, [url], {

@@ -2,15 +2,13 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The top folder of the project. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Lies inside the project, because processes that run there must find the project's packages. */
+/** Inside the project, so that processes that run there find the project's packages. */
 const cacheFolder = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
 
-/** Returns the temporary folder of this process, which is deleted at its exit. */
 export function scratchFolder(): string {
   if (folder !== null) return folder;
   mkdirSync(cacheFolder, { recursive: true });
@@ -20,7 +18,6 @@ export function scratchFolder(): string {
   return created;
 }
 
-/** Returns an unused path in the temporary folder. */
 export function scratchFile(name: string, ending: string): string {
   files += 1;
   return join(scratchFolder(), `${name}-${files}.${ending}`);
@@ -28,7 +25,7 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/** Returns a folder with the package as users install it. A checkout would check its build at every start. */
+/** Returns a folder with the installed package. A source checkout would check its build at every start. */
 export function installedPackage(): string {
   if (installed !== null) return installed;
   const created = join(scratchFolder(), "package");

@@ -2,7 +2,6 @@ import { cpuMsSince } from "./measurement.ts";
 
 // Runs a server of the bench in a child process, which the parent can ask for the server's CPU time.
 
-/** The exports of a module of `bench/servers`. */
 interface ServerModule {
   readonly start: (options: unknown) => Promise<{ readonly url: string; readonly key: string }>;
 }

@@ -10,19 +10,16 @@ const serverProcess = fileURLToPath(new URL("server-process.ts", import.meta.url
 const startedSchema = z.object({ url: z.string(), key: z.string(), urls: z.array(z.string()).default([]) });
 const usedSchema = z.object({ cpuMs: z.number() });
 
-/** A server of the bench, in a separate process. */
 export interface BenchServer {
   readonly url: string;
   /** The URLs of all servers that the process runs; empty if there is only one. */
   readonly urls: readonly string[];
   /** A valid key; empty if the server requires none. */
   readonly key: string;
-  /** Returns the CPU time that the server's process has used so far. */
   readonly cpuMs: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
-/** Starts a module of `bench/servers` as a server in a separate process. */
 export async function startServer(module: string, options: unknown): Promise<BenchServer> {
   const url = new URL(`../servers/${module}.ts`, import.meta.url).href;
   const child = fork(serverProcess, [url], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
@@ -51,7 +48,7 @@ async function sendRequest(child: ChildProcess, question: object): Promise<unkno
   return answer;
 }
 
-/** Measures work that sends requests to a server. The CPU time is that of the server's process. */
+/** Measures work, with the CPU time of the server's process in place of this process's. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

@@ -6,7 +6,6 @@ import { proxyRows } from "./proxy.ts";
 import { runRows, startRows } from "./run.ts";
 import { vendorsRow } from "./vendors.ts";
 
-/** Every row of the bench, in the order of the table. */
 export const rows: readonly BenchRow[] = [
   ...startRows,
   ...runRows,

@@ -68,7 +68,6 @@ export const loadRows: readonly BenchRow[] = [autocannonRow, k6Row];
 /** Accepted exit codes of `conformance load`: 3 means an invalid trial, which a busy machine may cause. */
 const acceptedExitCodes = [0, 3];
 
-/** Returns the planned duration of all trials of `load --all`, in seconds of real time. */
 async function scheduledSeconds(): Promise<number> {
   const { names: engines } = await findEngines();
   const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });
@@ -78,7 +77,6 @@ async function scheduledSeconds(): Promise<number> {
   }, 0);
 }
 
-/** The scenarios to send instead of `--all` if only a small share of the work is requested. */
 const quickScenarios = ["burst"];
 
 export const loadAllRow: BenchRow = {

@@ -25,7 +25,6 @@ const calls = {
 const connections = 20;
 const fullAmount = 15_000;
 
-/** Returns `amount` equal requests, authorized by the server's key if it has one. */
 function requestsTo({ url, key }: BenchServer, { method, path, body }: EndpointCall, amount: number): RepeatedRequest {
   const own = key === "" ? {} : { authorization: `Bearer ${key}` };
   const typed = body === "" ? {} : { "content-type": "application/json" };
@@ -44,7 +43,6 @@ const measureServer =
   () =>
     withServerTime(served, () => runWorkload("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
 
-/** Requests each endpoint of the reference server once. Returns the bodies, which the bare server repeats. */
 async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>> {
   const bodies: Record<string, unknown> = {};
   for (const [name, call] of Object.entries(calls)) {
@@ -55,7 +53,7 @@ async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>
   return bodies;
 }
 
-/** Rows for the endpoints of the reference server. Their CPU time is that of the server, not of the client. */
+/** Rows for the endpoints of the reference server. The CPU time is measured in the server, not in the client. */
 export const referenceRows: readonly BenchRow[] = Object.entries(calls).map(([name, call]) => ({
   name: `reference-${name}`,
   what: `reference server: ${name}, with key, limits and headers`,
@@ -82,7 +80,6 @@ const otherEvents = 2;
 /** Length of the text that the agent puts before the query in its response. */
 const prefixLength = "You said: ".length;
 
-/** Returns a request body for which the stream has this number of events. */
 const bodyFor = (events: number): string =>
   JSON.stringify({
     query: "x".repeat((events - otherEvents) * chunkSize - prefixLength),
@@ -91,7 +88,6 @@ const bodyFor = (events: number): string =>
 
 const path = "/v1/agents/echo/stream";
 
-/** Opens a stream of the reference server. Returns its headers and events, which the bare server repeats. */
 async function recordStream({ url, key }: BenchServer, events: number) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" };
   const answer = await request(new URL(path, url), { method: "POST", headers, body: bodyFor(events) });
@@ -138,12 +134,10 @@ function rowOf(events: number, fullStreams: number): BenchRow {
   };
 }
 
-/** Rows for the streams of the reference server. Their CPU time is that of the server, not of the client. */
 export const streamRows: readonly BenchRow[] = [rowOf(20, 4000), rowOf(2000, 200)];
 
 const keyCounts = [1, 1000, 1_000_000] as const;
 const fullDecisions = 2_000_000;
-/** Maximum memory that the limiter may need for a key, in bytes. */
 const maxBytesPerKey = 200;
 
 const measureLimiter =
@@ -153,7 +147,6 @@ const measureLimiter =
 
 const formatKeys = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
-/** Rows that show whether the CPU time of a rate-limit decision grows with the number of keys. */
 const costRows = keyCounts.map((count): BenchRow => ({
   name: `limiter-cost-${count}`,
   what: `limiter: a million decisions among ${formatKeys(count)}`,

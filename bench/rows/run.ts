@@ -17,7 +17,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandMeasurement
   return { ...took, requests: report.requests };
 }
 
-/** Share of usage requests in a run. It is high, because a run uses up hourly limits by usage requests. */
+/** Share of `GET /usage` requests in a run. The share is high, because a run uses up hourly limits with them. */
 const usageShare = 8 / 9;
 
 const embeddedRow: BenchRow = {
@@ -95,7 +95,6 @@ const commands = {
   list: ["list"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Rows that measure how long the command takes to start. */
 export const startRows: readonly BenchRow[] = Object.entries(commands).map(([name, args]) => ({
   name: `start-${name}`,
   what: `\`conformance ${args.join(" ")}\`, start to exit`,

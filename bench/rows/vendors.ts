@@ -7,7 +7,6 @@ import { maxRatio, maxLongRounds, nothingToClose, type BenchRow, type MeasureSid
 
 const fullTargets = 50;
 
-/** Writes a vendors file with all servers; the same key is valid on each. Returns the path of the file. */
 function vendorsFile({ urls, key }: BenchServer): string {
   const file = scratchFile("vendors", "json");
   const vendors = urls.map((baseUrl, at) => ({

@@ -3,7 +3,6 @@ import { z } from "zod";
 
 import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 
-/** The bodies that the reference server sent, which this server repeats. */
 const optionsSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
 
 /** Starts fastify with the routes and bodies of the reference server, but without keys and rate limits. */

@@ -2,7 +2,6 @@ import { createServer, type ServerResponse } from "node:http";
 
 import { z } from "zod";
 
-/** Options of the server: the headers of every response, and the chunks of its body. */
 const optionsSchema = z.object({
   headers: z.record(z.string(), z.string()),
   writes: z.array(z.string()),

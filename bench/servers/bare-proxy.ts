@@ -5,7 +5,7 @@ import { z } from "zod";
 
 const optionsSchema = z.object({ upstream: z.string() });
 
-/** Starts the smallest proxy that undici allows, which streams requests and responses. */
+/** Starts a minimal undici proxy, which streams requests and responses. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { upstream } = optionsSchema.parse(options);
   const { origin, pathname } = new URL(upstream);

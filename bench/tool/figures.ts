@@ -58,7 +58,6 @@ const figuresSchema = z.object({
   rows: z.array(rowSchema),
 });
 
-/** The figures of a run of the bench, as JSON. Times are in ms, memory is in bytes. */
 export type Figures = Readonly<z.infer<typeof figuresSchema>>;
 export type FigureRow = Figures["rows"][number];
 export type Machine = Figures["machine"];
@@ -78,7 +77,6 @@ export const toFigures = (rows: readonly FigureRow[], scale: number): Figures =>
   rows: [...rows],
 });
 
-/** Turns the measurement of a row into its figures. */
 export function toFigureRow(measured: MeasuredRow, at: Date): FigureRow {
   const { row } = measured;
   const [loadAverage = 0] = loadavg();
@@ -92,14 +90,9 @@ export function toFigureRow(measured: MeasuredRow, at: Date): FigureRow {
 
 const describeRow = ({ name, what, against, compared, goal }: BenchRow) => ({ name, what, against, compared, goal });
 
-/**
- * Reads saved figures.
- *
- * @throws {z.ZodError} if the file has another format
- */
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Replaces old figures by those of a later run, and drops figures of rows that no longer exist. */
+/** Replaces measured rows by those of a later run. Drops rows that no longer exist. */
 export function mergeRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],

@@ -5,7 +5,6 @@ import type { BenchRow, OpenRow, WorkSize, ComparedValue } from "./row.ts";
 import { median } from "../../src/base/statistics/quantile.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
-/** The measurements of a row, or why the row could not be measured. */
 export type MeasuredRow =
   | {
       readonly kind: "measured";
@@ -16,7 +15,7 @@ export type MeasuredRow =
     }
   | { readonly kind: "failed"; readonly row: BenchRow; readonly reason: string; readonly seconds: number };
 
-/** Measures subject and baseline of one row in each round. An error becomes part of the result. */
+/** Measures one row of the benchmark in several rounds. An error becomes part of the result. */
 export async function measureRow(row: BenchRow, size: WorkSize, wanted: number): Promise<MeasuredRow> {
   const startedMs = performance.now();
   const count = Math.min(wanted, row.maxRounds ?? wanted);
@@ -42,7 +41,6 @@ async function measureRounds(row: BenchRow, size: WorkSize, count: number): Prom
   }
 }
 
-/** Measures subject and baseline one after the other, never at the same time. */
 export async function measureRound(
   { subject, baseline }: Pick<OpenRow, "subject" | "baseline">,
   round: number,
@@ -56,14 +54,12 @@ export async function measureRound(
   return { first, subject: took, baseline: await baseline() };
 }
 
-/** One round: a measurement of the subject and one of the baseline, and which of them came first. */
 export interface MeasuredRound {
   readonly first: "subject" | "baseline";
   readonly subject: Measurement;
   readonly baseline: Measurement;
 }
 
-/** The result of all rounds of a row. */
 export interface RowResult {
   /** Median times and memory of the subject, over all rounds. */
   readonly subject: Measurement;
@@ -72,18 +68,12 @@ export interface RowResult {
   readonly ratio: number;
   readonly lowestRatio: number;
   readonly highestRatio: number;
-  /** Median ratio of the CPU times. Every row has this ratio, even if it compares another value. */
   readonly cpuRatio: number;
 }
 
 /** Returns the side that a round measures first. The order alternates, as a warm machine may favour the second. */
 export const firstInRound = (round: number): MeasuredRound["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
-/**
- * Summarizes the rounds of a row.
- *
- * @throws {Error} if the row compares memory, but a measurement has none
- */
 export function summarizeRounds(compared: ComparedValue, rounds: readonly MeasuredRound[]): RowResult {
   const ratios = rounds.map(({ subject, baseline }) => ratioOf(compared, subject, baseline));
   return {
@@ -103,7 +93,6 @@ export function ratioOf(compared: ComparedValue, subject: Measurement, baseline:
     : quotient(comparedValue(compared, subject), comparedValue(compared, baseline));
 }
 
-/** Returns the value that a row compares, from one measurement. The unit is milliseconds or bytes. */
 export function comparedValue(compared: ComparedValue, { wallMs, cpuMs, bytes }: Measurement): number {
   if (compared === "CPU time") return cpuMs;
   if (compared !== "memory") return wallMs;

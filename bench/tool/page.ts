@@ -17,7 +17,6 @@ const pageColumns = [
 const beginMark = "<!-- The bench writes from here: npm run bench -- --write -->";
 const endMark = "<!-- to here. -->";
 
-/** Returns the generated part of `docs/performance.md`: a line on the machine, and the table. */
 export function renderMarkdown(figures: Figures): string {
   const dates = figures.rows.map(({ at }) => at.slice(0, 10)).toSorted();
   const [first = "never"] = dates;
@@ -39,7 +38,6 @@ function tableLines(rows: readonly RowCells[]): string[] {
   return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...body.map(line)];
 }
 
-/** Replaces the figures in the page, between the comments that mark the generated part. */
 export function replaceFigures(page: string, figures: Figures): string {
   const from = page.indexOf(beginMark);
   const to = page.indexOf(endMark);

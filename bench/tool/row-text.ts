@@ -3,7 +3,6 @@ import { comparedValue } from "./measure.ts";
 import { tableLines, widestCell } from "../../src/report/terminal/section-lines.ts";
 import type { FigureRow, Machine } from "./figures.ts";
 
-/** The cells of one row as text, for the terminal and for the page. */
 export interface RowCells {
   readonly name: string;
   readonly what: string;
@@ -100,7 +99,6 @@ const tableColumns = [
   "met",
 ] as const satisfies readonly (keyof RowCells)[];
 
-/** Formats the figures as a table for a terminal. */
 export function terminalTable(rows: readonly FigureRow[]): string {
   const columns = tableColumns.map((name) => ({ head: columnHeads[name], align: "left", width: widestCell }) as const);
   const lines = rows.map(cellsOf).map((cells) => tableColumns.map((name) => cells[name]));
@@ -110,7 +108,6 @@ export function terminalTable(rows: readonly FigureRow[]): string {
 export const formatMachine = ({ cores, model, memoryBytes, system, node }: Machine): string =>
   `${cores} cores (${model}), ${bytesText(memoryBytes)}, ${system}, Node ${node}`;
 
-/** Formats the line that is printed as soon as a row is measured. */
 export function formatRow(row: FigureRow): string {
   const { name, subject, baseline, ratio, spread, cpu, goal, met } = cellsOf(row);
   if (row.kind === "failed") return `${name.padEnd(24)} failed: ${subject}`;

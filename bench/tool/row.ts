@@ -1,41 +1,38 @@
 import type { Measurement } from "../measuring/measurement.ts";
 import { globOf } from "../../src/base/text.ts";
 
-/** The value that a row compares. `rate` is work per second. */
+/** The value that a row of the benchmark compares. `rate` is work per second. */
 export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
 
-/** Does all work of the subject or the baseline once. Returns the time and memory that it took. */
 export type MeasureSide = () => Promise<Measurement>;
 
-/** A row whose servers are running, so that no measurement includes their start. */
+/** A row of the benchmark whose servers are running, so that no measurement includes their start. */
 export interface OpenRow {
   readonly subject: MeasureSide;
   readonly baseline: MeasureSide;
   readonly close: () => Promise<void>;
 }
 
-/** How much work each measurement of a row does. */
 export interface WorkSize {
   /** Multiplies a number of requests, keys or lines by the scale of the bench run. Returns at least 1. */
   readonly of: (full: number) => number;
-  /** Whether the whole amount of work is measured (scale 1), as for published figures. */
+  /** Whether the benchmark does the full amount of work (scale 1). Only such figures are published. */
   readonly isFull: boolean;
 }
 
-/** A row of the bench: it compares a subject, such as the limiter, with a baseline, such as a Map look-up. */
+/** A row of the benchmark: it compares a subject, such as the limiter, with a baseline, such as a Map look-up. */
 export interface BenchRow {
-  /** The name for `--only`. It begins with the name of the row's family, such as `start`. */
+  /** The name by which `--only` selects the row. It begins with the row's family, such as `start`. */
   readonly name: string;
   readonly what: string;
   readonly against: string;
   readonly compared: ComparedValue;
   readonly goal: RowGoal;
-  /** Maximum number of rounds, if more rounds would take too long; `null` for as many as the user requests. */
+  /** Maximum number of rounds; `null` if only the user's choice limits them. */
   readonly maxRounds: number | null;
   readonly open: (size: WorkSize) => Promise<OpenRow>;
 }
 
-/** Maximum number of rounds of a row whose measurements take many seconds each. */
 export const maxLongRounds = 3;
 
 export const sizeOf = (scale: number): WorkSize => ({
@@ -45,10 +42,9 @@ export const sizeOf = (scale: number): WorkSize => ({
 
 export const nothingToClose = (): Promise<void> => Promise.resolve();
 
-/** The goal of a row: a bound for its ratio to the baseline, or a bound for the subject itself. */
 export type RowGoal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
-  /** A maximum for the subject alone: in bytes if the row compares memory, otherwise in milliseconds. */
+  /** The measured value must be at most `value`: bytes if the row compares memory, otherwise milliseconds. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
   /** No goal: the row only helps to compare other rows. */
   | { readonly of: "nothing" };
@@ -58,7 +54,6 @@ export const minRatio = (value: number): RowGoal => ({ of: "ratio", is: "at leas
 export const maxSubject = (value: number): RowGoal => ({ of: "subject", is: "at most", value });
 export const noGoal: RowGoal = { of: "nothing" };
 
-/** Whether a row meets its goal; `null` if it has none. */
 export function isGoalMet(
   goal: RowGoal,
   { ratio, subject }: { readonly ratio: number; readonly subject: number },
@@ -73,7 +68,7 @@ export function isGoalMet(
   }
 }
 
-/** Chooses rows by name, pattern or family (the first part of a name, such as `start`); without names, all. */
+/** Chooses rows by name, by pattern, or by family such as `start`. Returns all rows if `names` is empty. */
 export function chooseRows(rows: readonly BenchRow[], names: readonly string[]): readonly BenchRow[] {
   const fits = (row: BenchRow, name: string): boolean =>
     [name, `${name}-*`].some((pattern) => globOf(pattern)(row.name));

@@ -17,7 +17,6 @@ export const pacedSchema = z.object({
   amount: z.int(),
 });
 
-/** Requests to send at a constant rate, alternately to the server and through the proxy. */
 export type PacedRequests = z.infer<typeof pacedSchema>;
 
 /** Length of a window. Each window yields one comparison of the latency with and without the proxy. */

@@ -9,7 +9,7 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 
-/** Collects and judges simulated lines of a k6 log. `bytes` is the peak memory of the process. */
+/** Judges simulated lines of a k6 log. `bytes` is the peak memory of the process. */
 export async function run(input: unknown): Promise<Measurement> {
   const { requests } = inputSchema.parse(input);
   limitYoungGeneration();

@@ -21,7 +21,6 @@ const warmUpDecisions = 20_000;
 /** Minimum number of keys in a measurement of memory. With fewer, other memory would distort the result. */
 const minMeasuredKeys = 200_000;
 
-/** Decides on one request of the key with this name. */
 type DecideRequest = (name: string) => void;
 
 /** Measures the time of a million decisions on random keys, or the memory of one key. */
@@ -41,7 +40,6 @@ export async function run(input: unknown): Promise<Measurement> {
   return divideTimes(await measureTime(() => round(decisions)), decisions / 1e6);
 }
 
-/** Returns the bytes that a limiter uses per key, measured over many limiters if there are few keys. */
 function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
   const warm = open();
@@ -49,7 +47,7 @@ function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number
   const emptyBytes = heapBytes();
   for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses every limiter once more, or the garbage collector could free one before the measurement.
+  // Uses every limiter once more. Otherwise garbage collection could free some before the measurement.
   for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }
@@ -59,7 +57,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** The subject: counts or refuses each request as the server does, and reads the values for the headers. */
+/** The subject of the benchmark: decides on each request as the server does, and reads the header values. */
 function limiter(): DecideRequest {
   const clock = systemClock();
   const behaviour = applyPatches([]);
@@ -86,7 +84,7 @@ function limiter(): DecideRequest {
   };
 }
 
-/** The baseline: looks up a key in a Map and reads the clock. No limiter can do less. */
+/** The baseline of the benchmark: looks up a key in a Map and reads the clock. No limiter can do less. */
 function mapLookUp(): DecideRequest {
   const counts = new Map<string, number>();
   const seen = { last: 0, sum: 0 };
@@ -98,7 +96,6 @@ function mapLookUp(): DecideRequest {
   };
 }
 
-/** Returns the indexes in a fixed shuffled order, so that CPU caches do not help. */
 function shuffled(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   let seed = 1;

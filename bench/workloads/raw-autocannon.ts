@@ -13,7 +13,6 @@ export const requestsSchema = z.object({
   amount: z.int(),
 });
 
-/** A request, and how often to send it. */
 export type RepeatedRequest = z.infer<typeof requestsSchema>;
 
 /** The part of autocannon's API that the bench uses. The published types are outdated. */
@@ -26,7 +25,6 @@ const autocannonSettings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
-/** Sends requests with autocannon in this process, and measures elapsed time and CPU time. */
 export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
   return measureTime(async () => {

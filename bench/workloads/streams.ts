@@ -10,11 +10,9 @@ export const streamsSchema = z.object({
   body: z.string(),
   atOnce: z.int(),
   amount: z.int(),
-  /** Minimum number of bytes that each stream has to deliver. */
   bytes: z.int(),
 });
 
-/** The streams to open, `atOnce` of them at a time. Each stream is read to its end. */
 export type StreamReads = z.infer<typeof streamsSchema>;
 
 export async function run(input: unknown): Promise<Measurement> {

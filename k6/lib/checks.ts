@@ -17,14 +17,10 @@ import { isCompleteStream } from "./sse.ts";
 const admitted = new Counter("admitted");
 const refused = new Counter("refused");
 const other = new Counter("neither_admitted_nor_refused");
-/**
- * Counts iterations that threw an exception. k6 does not fail a run because of exceptions, but it does because of a
- * threshold on this counter.
- */
+/** Counts iterations that threw an exception. A k6 threshold on this counter makes such a run fail. */
 export const iterationErrors = new Counter("iteration_errors");
 const latency = { admitted: new Trend("latency_admitted", true), refused: new Trend("latency_refused", true) };
 
-/** Counts a response for the summary. k6 itself adds the flow, as the tag `scenario`. */
 export function countResponse({ status, left, latencyMs }: SampleLine): void {
   if (left && status === null) return;
   if (status !== null && status < 300) {
@@ -39,7 +35,6 @@ export function countResponse({ status, left, latencyMs }: SampleLine): void {
 const presenceCheck = `HDR-1, HDR-4 to HDR-7: ${allRateHeaders}`;
 const formCheck = `${headerFormClauses.join(", ")}: headers are numbers, not negative`;
 
-/** Checks a single response. The name of a check starts with the ids of its clauses. */
 export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.left) return;
   check(sample, {
@@ -56,7 +51,6 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
     check(sample.stream, { "SSE-2, SSE-4 to SSE-6: start first, chunks, one done or error last": isCompleteStream });
 }
 
-/** Checks the responses to retries well before the end of `retry_after`, and to the retry right after it. */
 export function checkRecovery(early: readonly SampleLine[], late: SampleLine): void {
   for (const each of early)
     check(each, { "LIM-14: still refused well before retry_after": ({ status }) => status === 429 });

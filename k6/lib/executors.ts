@@ -2,10 +2,7 @@ import type { Scenario } from "k6/options";
 
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
-/**
- * Maximum number of concurrent requests of one virtual user. With more, a burst would take longer than a few
- * milliseconds to leave.
- */
+/** Maximum number of concurrent requests of one virtual user. With more, sending a burst would take too long. */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses of a closed-loop or constant-rate flow. */
 const GRACE = "60s";
@@ -15,7 +12,6 @@ const MAX_DURATION = "2h";
 /** Returns the name of a flow's k6 scenario. k6 allows letters, digits, `-` and `_` in the name. */
 export const k6NameOf = (flow: Flow): string => flow.name.replaceAll(/[^A-Za-z0-9_-]/g, "-");
 
-/** Returns the k6 scenarios that send these flows, by name. */
 export function executorsOf(flows: readonly Flow[]): Record<string, Scenario> {
   return Object.fromEntries(flows.map((flow) => [k6NameOf(flow), executorOf(flow)]));
 }
@@ -52,17 +48,10 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/**
- * Returns how many virtual users share a burst. There are at least 4 if it has as many requests, so that several k6
- * processes can share even a small burst.
- */
+/** Returns how many virtual users share a burst: at least 4 if possible, so that several k6 processes can share it. */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 
-/**
- * Returns how many requests of a burst one virtual user sends.
- * @param user number of the virtual user, from 0
- */
 export function shareOf(requests: number, user: number): number {
   const count = burstUsers(requests);
   return Math.floor(requests / count) + (user < requests % count ? 1 : 0);
@@ -83,7 +72,7 @@ function constantRate({ perSecond, seconds }: Extract<TrafficShape, { kind: "pac
 const formatDuration = (seconds: number): string => `${Math.max(1000, Math.round(seconds * 1000))}ms`;
 
 /**
- * Returns how many virtual users a constant rate needs if each response takes two seconds. If responses take longer, k6
- * drops iterations, and the run is invalid.
+ * Returns the virtual users for a constant rate if responses take two seconds. If they take longer, k6 drops
+ * iterations.
  */
 const usersFor = (perSecond: number): number => Math.min(2000, Math.max(10, Math.ceil(perSecond * 2)));

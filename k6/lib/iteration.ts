@@ -13,13 +13,10 @@ export interface IterationOptions {
   readonly request: Request;
   /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
   readonly speed: number;
-  /** Called for each response, as soon as it has arrived. */
   readonly onSample: (sample: SampleLine) => void;
-  /** Called with the responses to the early retries, if any, and to the retry after the end of `retry_after`. */
   readonly onRecovery: (early: readonly SampleLine[], late: SampleLine) => void;
 }
 
-/** Sends the requests of one k6 iteration. */
 export async function sendIteration(options: IterationOptions): Promise<void> {
   const { shape } = options.flow;
   switch (shape.kind) {
@@ -48,7 +45,7 @@ async function sendBurst({ flow, request, onSample }: IterationOptions, requests
   await Promise.all(responses);
 }
 
-/** Sends a request of a constant-rate flow. k6 starts one iteration too many, in which it sends nothing. */
+/** Sends a request of a constant-rate flow. k6 starts one iteration too many, which sends nothing. */
 function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
   const { iterationInTest, startTime } = exec.scenario;
   if (iterationInTest < Math.round(perSecond * seconds))
@@ -69,10 +66,7 @@ const MAX_UNTIL_REFUSED = 20_000;
 /** Real time to wait beyond `retry_after`, because the clocks of the client and the target differ. */
 const RETRY_MARGIN_MS = 100;
 
-/**
- * In each round, sends requests until one is refused, retries early in some rounds, and retries once `retry_after` is
- * over. Waits begin when the refusal arrives, which is later than the server's own count.
- */
+/** Sends requests until one is refused, and retries after `retry_after`. In some rounds, also retries earlier. */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {
     const refusal = sendUntilRefused(options);
@@ -86,10 +80,6 @@ function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   }
 }
 
-/**
- * Sends requests until one is refused, and returns that one. Returns `null` if the server refuses none, or responds
- * with a status other than 200 and 429.
- */
 function sendUntilRefused(options: IterationOptions): SampleLine | null {
   for (let sent = 0; sent < MAX_UNTIL_REFUSED; sent++) {
     const sample = sendOne(options, null);

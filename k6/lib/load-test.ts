@@ -12,7 +12,6 @@ import { readSettings, type Settings } from "./settings.ts";
 import { waitUntilReady } from "./setup.ts";
 import { summarize, writeLine } from "./summary.ts";
 
-/** The exports of a k6 script. */
 export interface LoadTest {
   readonly options: Options;
   readonly setup: () => void;
@@ -21,8 +20,7 @@ export interface LoadTest {
 }
 
 /**
- * Makes a k6 test of a scenario. If a user starts the script directly, k6 itself checks the responses and the numbers
- * of admitted requests. Under `conformance load` the script records the requests instead, to be judged later.
+ * Makes a k6 test of a scenario. k6 checks the responses, unless `conformance load` records them to judge them later.
  */
 export function loadTest(scenario: Scenario): LoadTest {
   const settings = readSettings(__ENV);
@@ -42,9 +40,9 @@ function optionsOf(flows: readonly Flow[], settings: Settings, admitted: Admitte
   return {
     scenarios: executorsOf(flows),
     thresholds: settings.isRecording ? {} : thresholdsOf(flows, admitted),
-    // The setup may wait for a new window, or for the other processes of a run.
+    // The setup may wait for a new rate-limit window, or for the other k6 processes of the run.
     setupTimeout: "120s",
-    // Every tag costs time on each request, so only these are kept. The tag `scenario` is the name of the flow.
+    // Every tag costs time on each request, so only these are kept.
     systemTags: ["scenario", "status", "group", "check", "expected_response"],
     summaryTrendStats: ["avg", "med", "p(90)", "p(95)", "p(99)", "max"],
     ...(settings.client === null ? {} : { tlsAuth: [settings.client] }),
@@ -66,9 +64,7 @@ function iterationOptions(flow: Flow, settings: Settings): IterationOptions {
   };
 }
 
-/**
- * Runs one iteration, and counts it if it throws an exception. By itself, k6 goes on after exceptions and exits with 0.
- */
+/** Runs one iteration, and counts exceptions. Without this, k6 would go on after an exception, and exit with 0. */
 async function runIteration(iterations: ReadonlyMap<string, IterationOptions>): Promise<void> {
   try {
     const options = iterations.get(exec.scenario.name);

@@ -1,7 +1,6 @@
 import type { Flow, Operation } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
-/** The arguments of k6's request functions. */
 export interface Request {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -16,7 +15,6 @@ export interface Request {
 /** Maximum time until a response has arrived. A later one counts as missing. */
 const TIMEOUT_MS = 120_000;
 
-/** Builds the request that a flow sends again and again. Called once per virtual user. */
 export function requestOf(flow: Flow, settings: Settings): Request {
   const { operation } = flow;
   const isPost = operation.kind === "invoke" || operation.kind === "stream";

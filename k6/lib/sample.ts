@@ -16,16 +16,14 @@ type Response = RefinedResponse<"text">;
 const TIMED_OUT = 1050;
 
 export interface RequestStart {
-  /** When the request was handed to k6, in epoch ms. */
   readonly atMs: number;
-  /** When a constant-rate flow planned to send it; `null` in other flows. */
+  /** When a constant-rate flow planned to send the request; `null` in other flows. */
   readonly dueMs: number | null;
 }
 
 /**
- * Makes a sample of a response. The clock of a script has whole milliseconds, so `sentMs` is the earliest possible time
- * of sending, and `headMs` and `endMs` are the latest possible times. The server decided on the request between
- * `sentMs` and `headMs`.
+ * Makes a sample of a response. k6's clock has whole milliseconds: `sentMs` may be too early, `headMs` and `endMs` too
+ * late.
  */
 export function sampleOf(flow: Flow, start: RequestStart, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -43,8 +41,7 @@ export function sampleOf(flow: Flow, start: RequestStart, response: Response): S
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // `blocked` is the time until the connection was ready. Its fraction is dropped: otherwise a request could seem to
-    // be sent before the previous response ended.
+    // Rounded down to whole milliseconds, like the clock. A fraction could swap the order of two sequential requests.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
@@ -71,15 +68,12 @@ export function sampleOf(flow: Flow, start: RequestStart, response: Response): S
   };
 }
 
-/** Returns a header's name in the letter case of Go, which k6 uses whatever the server sends. */
+/** Returns a header's name as Go writes it, such as `Retry-After`. k6 converts all names to this form. */
 const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a-z]/g, (found) => found.toUpperCase());
 
 const rateNames = rateLimitHeaders.map(nameInGo);
 
-/**
- * Returns the rate-limit headers and `Date`. k6 joins the values of a repeated header by commas, so all but `Date` are
- * split at commas.
- */
+/** Returns the rate-limit headers and `Date`. Splits values at commas, because k6 joins repeated headers. */
 function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
   const sent: [name: string, value: string][] = [];
   rateNames.forEach((name) => headers[name]?.split(",").forEach((value) => sent.push([name, value])));
@@ -88,10 +82,7 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
   return sent;
 }
 
-/**
- * Returns the status of a response. k6 reports neither status nor headers of an incomplete one. If a part of a stream's
- * body has arrived, it was 200: a refusal is short and arrives whole.
- */
+/** Returns the status. For an incomplete response, k6 reports none: if some of a stream arrived, the status was 200. */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;
   return isStream && timings.receiving > 0 ? 200 : null;

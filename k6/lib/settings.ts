@@ -2,7 +2,6 @@ import type { AgentRole, KeyRole } from "../../scenarios/scenario.ts";
 import { agentVariables, keyVariables } from "../../src/load/engines/k6/variables.ts";
 import { publishedTiers, type TierLimits, type TierName, tierNames } from "../../src/spec/tiers.ts";
 
-/** The settings of a script, from `-e NAME=value` or the environment. */
 export interface Settings {
   /** The base URL. Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
@@ -10,26 +9,21 @@ export interface Settings {
   readonly limits: TierLimits;
   /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
   readonly speed: number;
-  /** Whether the script writes a line for each request, which `conformance load` judges, and checks nothing itself. */
+  /** Whether the script only records requests, for `conformance load` to judge. */
   readonly isRecording: boolean;
-  /** Whether the target admits the burst on top of the minute's limit. */
+  /** Whether the target admits the burst in addition to the limit per minute. */
   readonly burstAdds: boolean;
-  /** A client certificate for targets that require one, as PEM. */
   readonly client: { readonly cert: string; readonly key: string } | null;
   /** Epoch ms at which all processes of a run start; `null` to start immediately. */
   readonly startAtMs: number | null;
-  /** Throws if the variable of the role is not set. */
+  /** Throws if the environment variable with the role's agent is not set. */
   key(role: KeyRole): string;
-  /** Throws if the variable of the role is not set. */
+  /** Throws if the environment variable with the role's key is not set. */
   agent(role: AgentRole): string;
-  /** Returns what a request must contain to make the agent play the role. */
   roleRequest(role: AgentRole): RoleRequest;
 }
 
-/**
- * The parts of a request that make an agent play a role: fields of the body, and a path with `{agent_id}` and
- * `{endpoint}`; `null` for the published path.
- */
+/** The body fields and the path that make an agent play a role, such as a slow agent. */
 export interface RoleRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly path: string | null;
@@ -37,7 +31,6 @@ export interface RoleRequest {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings of a script. Throws an error that names the wrong variable and its allowed values. */
 export function readSettings(environment: Environment): Settings {
   const tier = readTier(environment.TIER);
   const roleRequests = readJson<Partial<Record<AgentRole, RoleRequest>>>("PLAYERS", environment.PLAYERS ?? "{}");
@@ -62,7 +55,6 @@ function readClient({ CLIENT_CERT: cert = "", CLIENT_KEY: key = "" }: Environmen
   return { cert, key };
 }
 
-/** Reads the base URL, with or without its final `/v1`. */
 function readBaseUrl(text: string | undefined): string {
   if (text === undefined || !/^https?:\/\/[^/]/.test(text))
     throw new Error(`BASE_URL is ${text === undefined ? "not set" : "no URL"}: give -e BASE_URL=https://…/v1.`);
@@ -99,10 +91,6 @@ function readNumber(name: string, text: string | undefined): number | null {
   return Number(text);
 }
 
-/**
- * Returns the id of the agent for a role. Without a variable for the streaming agent, the answering agent streams.
- * Other roles have no default.
- */
 function readAgent(environment: Environment, role: AgentRole): string {
   if (role === "answering") return assertSendable(environment.AGENT ?? "echo");
   if (role === "streaming") return assertSendable(environment.AGENT_STREAMING ?? environment.AGENT ?? "echo");

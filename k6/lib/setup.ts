@@ -5,17 +5,10 @@ import http from "k6/http";
 import type { Flow } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
-/**
- * If the current window ends in fewer seconds, the setup waits for the next one, so that the numbers of admitted
- * requests belong to one window.
- */
+/** If the rate-limit window ends sooner, the setup waits for the next window, so that the load fits into one window. */
 const MIN_WINDOW_SECONDS = 15;
 
-/**
- * The `setup` function of k6, which runs once before the load. Under `conformance load` it waits for the moment at
- * which all processes start. In a script that a user starts directly, it sends a health request, which no limit counts,
- * to check that the target answers. It then waits for a new window if needed.
- */
+/** The `setup` function of k6. Waits for the other k6 processes, or checks that the target answers. */
 export function waitUntilReady(flows: readonly Flow[], settings: Settings): void {
   if (settings.startAtMs !== null) sleepSeconds((settings.startAtMs - Date.now()) / 1000);
   if (settings.isRecording) return;

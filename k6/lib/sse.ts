@@ -1,6 +1,5 @@
 import { streamRules, type StreamShape } from "../../src/rules/streams/streams.ts";
 
-/** One event of a stream. Its data lines are joined by line feeds. */
 export interface StreamEvent {
   readonly name: string;
   readonly data: string;
@@ -37,6 +36,6 @@ function readLine(line: string): [field: string, value: string] {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
-/** Whether the events of a finished stream obey all rules about their order. */
+/** Whether the events of a finished stream came in a legal order. */
 export const isCompleteStream = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
   streamRules.every(({ judge }) => typeof judge({ sequence, isOver: true }) !== "string");

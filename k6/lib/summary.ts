@@ -4,15 +4,11 @@ import { getPath } from "../../src/base/json.ts";
 import type { EndLine, SampleLine } from "../../src/load/engines/k6/lines.ts";
 import type { Settings } from "./settings.ts";
 
-/** Writes a line of JSON to the console. */
 export function writeLine(line: SampleLine | EndLine): void {
   console.log(JSON.stringify(line));
 }
 
-/**
- * The `handleSummary` function of k6. Under `conformance load`, it writes the last line of the evidence. Otherwise it
- * prints the most important numbers, because k6 prints no summary of its own if a script has this function.
- */
+/** The `handleSummary` function of k6. Writes the last line of the evidence, or prints the most important numbers. */
 export function summarize(data: unknown, scenario: string, settings: Settings): Record<string, string> {
   if (!settings.isRecording) return { stdout: `${summaryLines(data).join("\n")}\n` };
   writeLine({
@@ -77,7 +73,6 @@ function thresholdLines(data: unknown): string[] {
   );
 }
 
-/** Returns the value that a threshold compares: the count of a counter, or the rate of checks. */
 function thresholdValue(metric: unknown): string {
   const values = getPath(metric, "values");
   return String(getPath(values, "count") ?? getPath(values, "rate"));

@@ -21,7 +21,6 @@ export interface JudgeReceiverOptions extends DeliverySettings {
 
 const maxConnections = 32;
 
-/** Sends deliveries to a webhook receiver, and judges its responses by the clauses for receivers. */
 export async function judgeReceiver({ progress, messages, ...options }: JudgeReceiverOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
   const { target } = options;

@@ -14,7 +14,6 @@ import { folderOf, withReadErrors } from "./report-folder/saved-run.ts";
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
 export interface RecordedPartChoice {
-  /** Path of a report's folder, or of a file in it. */
   readonly path: string;
   readonly id: string;
   readonly part: MessagePart;
@@ -22,12 +21,10 @@ export interface RecordedPartChoice {
   readonly isRequest: boolean;
 }
 
-/** The part of a recorded message that the user asked for. Lines may contain control characters. */
 export type RecordedPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };
 
-/** Reads a part of a recorded exchange or delivery from `evidence.json`. */
 export function readRecordedPart(choice: RecordedPartChoice): RecordedPart {
   const { exchanges, deliveries } = readRecordedEvidence(choice.path);
   const delivery = deliveries.find(({ id }) => id === choice.id);

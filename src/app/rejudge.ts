@@ -17,13 +17,11 @@ import { allExchanges, type AllExchanges } from "../suites/shared/all-exchanges.
 import { recordedClientSuites, recordedSuites } from "../suites/recorded/recorded-suites.ts";
 
 interface RejudgeOptions {
-  /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
-  /** The checks to judge by. Default: those of the run, and newer checks for which there is evidence. */
   readonly selected?: readonly Suite[];
 }
 
-/** Judges saved evidence by this version's checks. A skipped probe keeps its skip reason. */
+/** Judges saved evidence by the checks of this version of the harness. A skipped probe keeps its skip reason. */
 export function rejudgeRun(
   report: Report,
   evidence: Evidence,
@@ -50,23 +48,20 @@ export function rejudgeRun(
   });
 }
 
-/** Returns the path of the batch endpoint in the target file of the run; `null` if the file gave none. */
 function batchPathIn({ probes }: Evidence): string | null {
   const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
 
-/** Returns `none` if findings about keys are marked as exempt, because the target required no keys. */
 const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
 
-/** Returns the pairs of request properties that the run tried; `null` if the run did not record them. */
 function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Checks for a saved run: its own, newer ones with evidence, and those of later requirement sets. */
+/** Selects the run's own checks, newer checks for which there is evidence, and checks of later requirement sets. */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -78,15 +73,14 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Reports of earlier versions record no selection, but findings show which sections were selected. Probes of the
-    // stage `review` prove nothing, because every run has them.
+    // Older reports record no selection of checks, but their findings show which sections were selected.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Judged even without evidence. Otherwise an old run could pass a later set that it never exercised.
+  // Judged even without evidence. Otherwise, an old run could meet a later requirement set that it never exercised.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -41,7 +41,7 @@ function writeNewPrivateFile(file: string, pem: string): void {
   }
 }
 
-/** Returns a vendor's list of public keys as JSON. A private key in `files` is listed as its public key. */
+/** Returns a vendor's list of public keys as JSON. For a private key in `files`, it lists the public key. */
 export function keyListJson(files: readonly string[], vendor: string): string {
   const list = createKeyList(
     vendor,

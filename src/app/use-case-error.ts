@@ -1,6 +1,6 @@
-/** Why a use case, such as a replay, cannot start. Command line and library word it differently. */
+/** The reason why a use case, such as a replay, cannot start. Command line and library each put it into words. */
 export type UseCaseProblem =
-  /** A replay cannot send a check's evidence (`what`) again. `does` says how a new run produces it. */
+  /** A replay cannot send this evidence again. `does` says how a new run produces it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /** The user gave one key, but the requests used several, with these names and environment variables. */
@@ -13,7 +13,6 @@ export type UseCaseProblem =
   | { readonly kind: "nothing to watch"; readonly folder: string; readonly file: string }
   | { readonly kind: "unreadable watch"; readonly file: string }
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }
-  /** The statement was changed by hand, or was not written by the harness. */
   | { readonly kind: "rewritten statement"; readonly file: string };
 
 /** The error for a use case that cannot start. Nothing has been sent then. */

@@ -3,7 +3,7 @@ import { tryParseJson } from "./json.ts";
 const minLongTextChars = 16 * 1024;
 const maxKeptDepth = 100;
 
-/** Parses untrusted JSON; `undefined` if it is invalid. In a long text, `null` replaces values nested too deep. */
+/** Parses untrusted JSON; `undefined` if it is invalid. In a long text, replaces deeply nested values by `null`. */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > minLongTextChars ? cutDeepValues(text) : text;
   return shallow === null ? undefined : tryParseJson(shallow);
@@ -32,7 +32,6 @@ function cutDeepValues(text: string): string | null {
   return awaited.length === 0 ? left + text.slice(from) : null;
 }
 
-/** Which defects to look for in a JSON text. */
 export interface StructureRules {
   /** Maximum depth of nesting. Deeper values could exhaust the stack of code that handles values by recursion. */
   readonly maxDepth: number;
@@ -41,16 +40,14 @@ export interface StructureRules {
 }
 
 interface Level {
-  /** Names of the object's members so far. `null` if this level is an array. */
   readonly names: Set<string> | null;
-  /** Whether the next string is the name of an object's member. */
   expectsName: boolean;
 }
 
 const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
-/** Finds deep nesting, a duplicate name or `__proto__` in valid JSON, as a text that continues "the file …". */
+/** Finds deep nesting, a duplicate name or `__proto__` in valid JSON. The result continues "the file …". */
 export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -82,13 +79,11 @@ function nameProblem(quoted: string, names: Set<string>): string | null {
   return null;
 }
 
-/** Returns the line and column of a character, such as `line 3, column 14`. */
 function placeOf(text: string, at: number): string {
   const before = text.slice(0, at).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** Returns the index of the quotation mark that ends a JSON string, or the length of the text. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -6,34 +6,30 @@ export type Row = Readonly<Record<string, string>>;
 
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** The input of {@link prepareCovering}. */
 export interface CoveringInput {
   /** The values of each dimension, in the order in which the tested program checks the dimensions. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Values that the tested program refuses. After one, the program checks no later dimension. */
+  /** Values that the tested program refuses. After a refused value, it checks no later dimension. */
   readonly refused: Choices;
-  /** Rules: a row with listed values in all dimensions of `when` must also have listed values in all of `only`. */
+  /** Rules: a row with values listed in `when` must have values listed in `only`. */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
-  /** Whether rows must cover the combinations of values of the dimensions `one` and `other`. */
+  /** Whether the rows must cover each pair of values of these two dimensions. */
   readonly isPaired: (one: string, other: string) => boolean;
-  /** Whether rows must cover pairs that contain this value. */
   readonly counts: (value: string) => boolean;
 }
 
 /** Builds covering arrays, in which each pair of values of two dimensions occurs in some row. */
 export interface Covering {
-  /** Returns the names of all pairs that rows can cover. */
   readonly possiblePairs: () => readonly string[];
-  /** Returns the names of the pairs that a row covers. Values after a refused value cover no pairs. */
+  /** Returns the names of the pairs that a row covers. Values after a refused value cover nothing. */
   readonly pairsIn: (row: Row) => readonly string[];
-  /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
-  /** Completes each partial row with values that add as many new combinations of three values as possible. */
+  /** Completes partial rows. Chooses values that add as many new combinations of three values as possible. */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
 export interface ExtendOptions {
-  /** Rows that exist already. Triples in these rows do not count as new. */
+  /** Existing rows. Combinations of three values in these rows do not count as new. */
   readonly known: Iterable<Row>;
   /** Partial rows to complete. A row that `exclusions` forbid is dropped. */
   readonly begun: readonly Row[];
@@ -53,7 +49,6 @@ export interface CoverOptions {
 
 const pairRowCandidates = 4;
 const tripleRowCandidates = 8;
-/** The id of a value that is not chosen yet. */
 const undecided = -1;
 
 /**
@@ -77,14 +72,13 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // A rule may name values that this input does not have. They are ignored.
+      // Ignores values in a rule that this input does not have.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
   const rulesAt = names.map((_, at) =>
     rules.filter((rule) => [...rule.when, ...rule.only].some(([own]) => own === at)),
   );
-  /** A row of a covering array: one id for each dimension. `undecided` marks a missing value. */
   type Ids = readonly number[];
   const isKept = (row: Ids, { when, only }: (typeof rules)[number]): boolean =>
     !when.every(([at, those]) => those.has(row[at] ?? undecided)) ||
@@ -93,7 +87,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /** Chooses the missing values of a row, but no refused value before a given one; `null` if impossible. */
+  /** Fills the empty places of a row, but never with a refused value before a given value; `null` if impossible. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];
@@ -117,7 +111,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // A refused value ends the program's checks, so only a pair's first value may be refused before its second.
+        // A pair does not count if an earlier refused value makes the program stop before it checks the pair.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }
@@ -136,7 +130,6 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     ),
   );
 
-  /** Returns the triples in a row, as numbers. Values after the first refused one form no triples. */
   const triplesOf = (row: Ids): Int32Array => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;
     const own = row.filter((id) => isCounted[id]);

@@ -4,7 +4,7 @@ import { once } from "./memoize.ts";
 
 export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
-/** Splits text into graphemes. Each ANSI colour code is one item. */
+/** Splits text into graphemes. An ANSI colour code counts as one grapheme. */
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
@@ -14,7 +14,6 @@ const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 const segmentsOf = (text: string): string[] =>
   asciiPattern.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
 
-/** Matches printable ASCII, in which each character is a grapheme of one column. */
 const asciiPattern = /^[\x20-\x7e]*$/;
 
 /** Returns the width of a text in terminal columns: two for wide letters and emoji, none for invisible ones. */
@@ -34,7 +33,6 @@ function widthOf(grapheme: string): number {
   return isEmoji(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
-/** Returns the longest beginning of a text that fits into `columns`, without splitting a grapheme. */
 export function cutToWidth(text: string, columns: number): string {
   if (asciiPattern.test(text)) return text.slice(0, columns);
   let left = columns;
@@ -43,13 +41,11 @@ export function cutToWidth(text: string, columns: number): string {
   return end < 0 ? text : graphemes.slice(0, end).join("");
 }
 
-/** Pads a text with blanks to a number of columns. A wider text stays as it is. */
 export function padToWidth(text: string, columns: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, columns - displayWidth(text)));
   return align === "left" ? text + blanks : blanks + text;
 }
 
-/** Splits a text into parts of at most `columns` columns. A wider grapheme becomes a part of its own. */
 export function splitToWidth(text: string, columns: number): string[] {
   const parts: string[] = [];
   let part = "";

@@ -4,7 +4,7 @@ export const dayMs = 86_400_000;
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: minuteMs, h: hourMs };
 
-/** Parses a duration such as `90s`, `1h30m` or `0` to milliseconds; `null` if the text is none. */
+/** Parses a duration such as `90s`, `1h30m` or `0` to milliseconds; `null` if the text is invalid. */
 export function parseDuration(text: string): number | null {
   if (text === "0") return 0;
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];

@@ -1,8 +1,7 @@
-/** The exit codes of all commands. */
 export const exitCodes = {
   /** No clause is broken. The verdict is conformant or partial. */
   fine: 0,
-  /** A broken must clause or outdated baseline; also an untested clause (`--complete`) or a warning (`--strict`). */
+  /** A must clause is broken, or the baseline is outdated. `--complete` and `--strict` add further reasons. */
   broken: 1,
   usage: 2,
   /** The target could not be reached, or no check was exercised. */
@@ -21,6 +20,6 @@ const byPriority = [
   exitCodes.harnessFailed,
 ];
 
-/** Returns the exit code that a command ends with, if several exit codes apply to it; 0 if there are none. */
+/** Returns the exit code with the highest priority; 0 if there are none. */
 export const decisiveExitCode = <Code extends number>(codes: readonly Code[]): Code | 0 =>
   byPriority.flatMap((code) => codes.filter((each) => each === code))[0] ?? exitCodes.fine;

@@ -1,8 +1,7 @@
-// This file must not import npm packages, because k6 scripts import it.
+// k6 scripts import this file, so it must not import npm packages.
 
 const maxLength = 160;
 
-/** Formats any value for a message about expected and actual values. Long values are cut. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = shorten(value);

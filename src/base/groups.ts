@@ -1,3 +1,3 @@
-/** Groups items by a key. Unlike `Map.groupBy`, it returns groups whose type says that they are not empty. */
+/** Groups items by a key. Unlike with `Map.groupBy`, the result type says that no group is empty. */
 export const groupsBy = <T>(items: Iterable<T>, keyOf: (item: T) => unknown): [T, ...T[]][] =>
   [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][];

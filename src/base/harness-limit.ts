@@ -24,7 +24,7 @@ export class HarnessLimit extends Error {
   }
 }
 
-/** Finds the exhausted resource that caused an error; `null` if any of several attempts failed otherwise. */
+/** Finds the exhausted resource of this machine that caused an error; `null` if the error has another cause. */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;
   if (!(error instanceof Error)) return null;
@@ -40,7 +40,7 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
   typeof code === "string" && Object.hasOwn(limitMessages, code);
 
-/** System errors as other programs, such as k6, report them in messages. */
+/** Error messages of other programs, such as k6, and the system errors that they stand for. */
 const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
   [/too many open files in system/i, "ENFILE"],
   [/too many open files/i, "EMFILE"],
@@ -50,7 +50,6 @@ const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCo
   [/fork\/exec \S+: resource temporarily unavailable|failed to create new OS thread/i, "EAGAIN"],
 ];
 
-/** Finds the exhausted resource that another program reports in its output; `null` if it reports none. */
 export function harnessLimitIn(text: string): HarnessLimit | null {
   const found = foreignMessages.find(([pattern]) => pattern.test(text));
   return found === undefined ? null : new HarnessLimit(found[1]);

@@ -13,7 +13,6 @@ export function tryParseJson(text: string): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns the value at a path of member names in a JSON value; `undefined` if there is no such path. */
 export function getPath(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {

@@ -19,10 +19,8 @@ export function fromOutside(text: string): Line {
   return (start === text ? shown : `${shown}…`) as Line;
 }
 
-/** Joins lines by a separator, such as a blank or a line feed. */
 export const joinLines = (lines: readonly Line[], separator: string): Line => lines.join(separator) as Line;
 
-/** The text by which {@link hideKeys} replaces a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
 /** Matches words that may be API keys, without `/`, so that each segment of a path is a separate word. */
@@ -56,6 +54,6 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // A word of a path may name a folder, such as `my_acceptance_tests`, so a key needs a long run of characters.
+  // A word of a path may be a folder's name, so only a word with a long run of characters counts as a key.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

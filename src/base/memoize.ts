@@ -10,7 +10,6 @@ export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (k
   };
 }
 
-/** Caches a function's results for each pair of an object and a plain value, as long as the object exists. */
 export function memoizeByPair<K extends object, P extends string | number | boolean | null, V>(
   compute: (key: K, plain: P) => V,
 ): (key: K, plain: P) => V {
@@ -28,7 +27,6 @@ export function memoizeByPair<K extends object, P extends string | number | bool
 /** Maximum number of values in the cache of {@link memoizeByValue}. When it is full, the cache is emptied. */
 const maxPlainValues = 10_000;
 
-/** Caches the results of a function whose argument is a plain value, such as a text that occurs many times. */
 export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
   const known = new Map<P, V>();
   return (plain) => {
@@ -41,7 +39,6 @@ export function memoizeByValue<P extends string | number | null, V>(compute: (pl
   };
 }
 
-/** Makes a function compute its result only once, at the first call. */
 export function once<V>(compute: () => V): () => V {
   let known: { readonly value: V } | null = null;
   return () => (known ??= { value: compute() }).value;

@@ -1,6 +1,5 @@
 import { once } from "./memoize.ts";
 
-/** Rounds a number to at most `digits` digits after the decimal point. */
 export function rounded(value: number, digits: number): number {
   const power = 10 ** digits;
   return Math.round(value * power) / power;

@@ -4,10 +4,8 @@ import { performance } from "node:perf_hooks";
 
 import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
 
-/** Returns how many more files and connections this process can open now, but at most `max`. */
 export const availableFiles = (max: number): number => Math.min(max, readAvailableOnLinux() ?? countOpenableFiles(max));
 
-/** Returns how many more files this process can open, according to Linux; `null` on other systems. */
 function readAvailableOnLinux(): number | null {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

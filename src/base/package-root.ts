@@ -6,17 +6,15 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/** Folder inside the single executable file that holds the package's files, as in `package/README.md`. */
+/** Folder of the package's files in the single executable file: `package/README.md`, for example. */
 export const packageAssets = "package/";
 
 /** Returns the root folder of the package; in the single executable file, a temporary folder with files for k6. */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
-/** Returns the content of a text file of the package. */
 export const packageText = (path: string): string =>
   isSea() ? getAsset(packageAssets + path, "utf8") : readFileSync(join(packageRoot(), path), "utf8");
 
-/** Returns the version of the installed package. */
 export const packageVersion = once((): string => {
   const parsed: unknown = JSON.parse(packageText("package.json"));
   return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
@@ -42,7 +40,6 @@ function unpacked(): string {
   return folder;
 }
 
-/** Returns the `User-Agent` of requests: the name and version of the harness, and the start time of the run. */
 export const userAgent = (runStarted?: Date): string => {
   const product = `agent-hosting-conformance/${packageVersion()}`;
   return runStarted === undefined ? product : `${product} (run ${runStarted.toISOString()})`;

@@ -3,7 +3,6 @@ import { styleText } from "node:util";
 const styles = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
 type Style = (typeof styles)[number];
 
-/** Functions that colour text, by style. Without colours, they return the text unchanged. */
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 export function createPaint(colour: boolean): Paint {

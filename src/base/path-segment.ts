@@ -1,7 +1,6 @@
 /** Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD (WHATWG URL, 4.1). */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** Whether `decodeURIComponent` can decode a text. */
 export function isPercentEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -11,7 +10,6 @@ export function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** Decodes a path segment. Returns it unchanged if it is not percent-encoded UTF-8. */
 export function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -19,25 +19,16 @@ export function readTextFile(path: string, what: string): string {
   throw new UsageError(line`${what} is a device: ${path}. Give a file.`);
 }
 
-/**
- * Parses the text of a JSON file that a person wrote. `path` names the file in the error message.
- * @throws {UsageError} if the text is not JSON
- */
 export function parseJsonFile(text: string, path: string): unknown {
   const json = parseHandwrittenJson(text);
   if (json.kind === "value") return json.value;
   throw new UsageError(line`${path} ${json.problem}.`);
 }
 
-/** The error of {@link readRegularFile} for a folder, a device or a pipe. */
 export class NotARegularFile extends Error {
   override readonly name = "NotARegularFile";
 }
 
-/**
- * Reads a regular file that the user named, up to `maxBytes`.
- * @throws {NotARegularFile} for a device, a pipe or a folder
- */
 export function readRegularFile(path: string, maxBytes: number): string {
   // Opens with O_NONBLOCK, because opening a pipe would otherwise wait until some process writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

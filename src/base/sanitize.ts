@@ -1,11 +1,13 @@
 import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
 
-/** Makes text from a target safe to print by visible escapes. Keeps line feeds and tabs. */
+/**
+ * Makes text from a target safe to print: replaces control characters, except line feeds and tabs, by visible escapes.
+ */
 export const sanitize = (text: string): string => text.replace(unsafeCharacters, visibleEscape);
 
 const unsafeCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Makes JSON text safe to print by JSON escapes (RFC 8259, 7), which keep the parsed value. */
+/** Makes JSON text safe to print. Uses JSON escapes (RFC 8259, 7), so that the parsed value stays the same. */
 export const sanitizeJson = (json: string): string =>
   json.replace(unsafeCharacters, (character) =>
     Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),
@@ -26,18 +28,15 @@ export function sanitizeDeep<T>(data: T): T {
 
 const maxDeepLength = 2000;
 
-/** Matches ANSI sequences that set or reset a colour. */
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colourCode = /(\u001b\[[\d;]*m)/;
 
-/** Makes text that the harness has coloured safe to print. Keeps the ANSI colours. */
 export const sanitizeColoured = (text: string): string =>
   text
     .split(colourCode)
     .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
     .join("");
 
-/** Makes text safe to print on one line of at most `most` columns. A cut line ends with an ellipsis. */
 export function sanitizeLine(text: string, most = 300): string {
   const start = truncate(text, most * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
@@ -49,13 +48,11 @@ export function sanitizeLine(text: string, most = 300): string {
 /** Maximum length of a grapheme in UTF-16 units: a target can put endless combining marks on one letter. */
 const maxUncutGraphemeUnits = 32;
 
-/** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
 export function truncate(text: string, most: number): string {
   if (text.length <= most) return text;
   return text.slice(0, graphemeAt(text.slice(0, most + maxUncutGraphemeUnits), most).from);
 }
 
-/** Returns the end of a text: at most `most` UTF-16 units, without cutting a grapheme. */
 export function truncateStart(text: string, most: number): string {
   if (text.length <= most) return text;
   const skipped = Math.max(0, text.length - most - maxUncutGraphemeUnits);
@@ -63,7 +60,6 @@ export function truncateStart(text: string, most: number): string {
   return text.slice(skipped + (from === text.length - most - skipped ? from : to));
 }
 
-/** Returns the range of the grapheme at a position; if it is too long, that of the code point. */
 function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;

@@ -16,7 +16,6 @@ export function shellWord(pieces: readonly ShellPiece[]): string {
 
 const textOf = (piece: ShellPiece): string => (piece.kind === "text" ? piece.text : "");
 
-/** A part of a shell word: either a text or a variable. */
 export type ShellPiece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string; readonly withoutLast: boolean };
@@ -33,7 +32,7 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
   return expansion(piece, next?.kind === "text" ? next.text : "");
 }
 
-/** Formats a variable for double quotes, with braces if its name would run on into the text `after` it. */
+/** Formats a variable for double quotes. Adds braces if the text `after` it would continue its name. */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
 

@@ -1,4 +1,3 @@
-/** Returns the keys of items as a sorted array of numbers. `countBelow` and `countUpTo` search in it. */
 export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Float64Array {
   const values = new Float64Array(items.length);
   let isSorted = true;
@@ -11,7 +10,6 @@ export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Floa
   return isSorted ? values : values.toSorted();
 }
 
-/** Counts how many values are below `bound`. */
 export function countBelow(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;
@@ -23,7 +21,6 @@ export function countBelow(sorted: Float64Array, bound: number): number {
   return low;
 }
 
-/** Counts how many values are at most `bound`. */
 export function countUpTo(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

@@ -4,7 +4,6 @@ import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
 // Starts modules in threads and processes, from files or from the single executable file.
 
-/** Name of the harness's own code within the single executable file. */
 export const codeAsset = "code.cjs";
 
 /** Starts the module `name` in a new thread. The module is next to the caller, whose URL is `callerUrl`. */
@@ -18,7 +17,6 @@ interface ProcessOptions extends ForkOptions {
   readonly execArgv: string[];
 }
 
-/** Starts the module `name` in a new process. The module is next to the caller, whose URL is `callerUrl`. */
 export function startProcess(callerUrl: string, name: string, options: ProcessOptions): ChildProcess {
   if (!isSea()) return fork(moduleNextTo(callerUrl, name), [], options);
   // The single executable file passes all arguments to the harness, so Node reads its options from NODE_OPTIONS.
@@ -34,7 +32,7 @@ export const sendToParent = (message: Serializable): void =>
 
 const partMark = "part of the conformance executable: ";
 
-/** Returns the module to run in a thread or process of the single executable file; `null` if a user started it. */
+/** Returns the module that this thread or process has to run; `null` if a user started the process. */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;

@@ -4,7 +4,6 @@ import { formatNumber } from "./numbers.ts";
 /** Wraps text at blanks into lines of at most `width` columns. Does not break longer words. */
 export const wrap = (text: string, width: number): string[] => fillLines(text.split(" "), width);
 
-/** Wraps a text as {@link wrap} does, but also breaks words that are longer than a line. */
 export const wrapBroken = (text: string, width: number): string[] =>
   fillLines(
     text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : splitToWidth(word, width))),
@@ -36,7 +35,6 @@ export function formatLabelled(label: string, text: string, width: number, paint
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Joins items by commas and `or`, as in `free, pro or team`. */
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 

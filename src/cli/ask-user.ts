@@ -10,10 +10,8 @@ import type { Interruption } from "./interruption.ts";
 
 type Stop = Pick<Interruption, "signal" | "interrupt">;
 
-/** Whether the user can be asked: input and messages are on a terminal. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
 
-/** Asks the user for a line, and returns it in lower case; empty if the input ends or the user interrupts. */
 async function ask(question: string, { signal, interrupt }: Stop): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   lines.on("SIGINT", interrupt);
@@ -28,10 +26,8 @@ async function ask(question: string, { signal, interrupt }: Stop): Promise<strin
   }
 }
 
-/** Whether the user must consent to load on this base URL: it is not on loopback, and `--yes` is not given. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
-/** Throws a {@link UsageError} if consent is needed, but there is no terminal to ask for it. */
 export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   if (!needsConsent(baseUrl, isYes) || canAsk()) return;
   throw new UsageError(
@@ -39,11 +35,9 @@ export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   );
 }
 
-/** Asks on the terminal whether load may be sent. Only `yes` means consent. */
 export const askConsent = async (stop: Stop): Promise<boolean> =>
   (await ask("Does the owner of this target agree to that? Type yes to send it: ", stop)) === "yes";
 
-/** Asks on the terminal for the tier of a key; `null` if the user does not know it or cannot be asked. */
 export async function askTier(keyName: string, isQuiet: boolean, stop: Stop): Promise<PublishedTier | null> {
   if (isQuiet) return null;
   const fact = `The rate-limit headers do not show the tier of the key \`${sanitizeLine(keyName, 80)}\``;

@@ -22,7 +22,6 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.harnessFailed;
 }
 
-/** Runs the command that this process was started with, and sets the exit code. */
 export async function runCommandLine(): Promise<void> {
   handleStreamErrors();
   catchFailures();

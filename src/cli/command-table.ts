@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 
 interface TableRow {
-  /** Description of the command in `--help`. */
   readonly says: string;
-  /** Loads the module of the command. */
   readonly load: () => Promise<Command>;
 }
 

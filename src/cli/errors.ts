@@ -9,31 +9,26 @@ import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { line, type Line } from "../base/line.ts";
 
-/** The keys and secrets that this command has read, to be redacted in its messages. */
 let secrets: readonly Secret[] = [];
 
-/** Registers the secrets of a target, so that error messages do not show them. Returns the target. */
 export function registerSecrets<T extends Target | null>(target: T): T {
   if (target !== null) secrets = [...secrets, ...secretsOf(target)];
   return target;
 }
 
-/** Registers an API key or token that is not part of a target, so that messages do not show it. */
 export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
-/** Removes the registered secrets from a text, and possibly harmless words that occur in a secret. */
+/** Removes the registered secrets from a text. May also remove harmless words that occur in a secret. */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
 const maxStackLines = 20;
 
 let hasFailed = false;
 
-/** Whether the harness itself has failed during this command. Such a failure affects the exit code. */
 export const hasPrintedFailure = (): boolean => hasFailed;
 
-/** Prints that the harness itself failed: one sentence, and the stack trace for a bug report. */
 export function printHarnessError(error: unknown): void {
   hasFailed = true;
   const limit = harnessLimitOf(error);
@@ -43,13 +38,11 @@ export function printHarnessError(error: unknown): void {
 const endCallbacks = new Set<(error: unknown) => void>();
 let isCatching = false;
 
-/** Registers a callback for uncaught errors. Returns a function that removes the callback. */
 export function endOnFailure(end: (error: unknown) => void): () => void {
   endCallbacks.add(end);
   return () => void endCallbacks.delete(end);
 }
 
-/** Prints uncaught errors from now on. Calls the callbacks of {@link endOnFailure}, or ends the process. */
 export function catchFailures(): void {
   hasFailed = false;
   secrets = [];

@@ -3,7 +3,6 @@ import { collectGarbageOften } from "./runtime.ts";
 
 // Entry point of the standalone executable, which also runs single modules in workers and child processes.
 
-/** Modules that run in a worker thread or child process, by name. */
 const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),
   "judge-worker": () => import("../app/proxy/judge-worker.ts"),

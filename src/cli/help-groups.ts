@@ -1,6 +1,9 @@
 import { type Command, Help, Option } from "commander";
 
-/** The most used options, by their heading in help. `serve --fault` takes precedence over `--fault`. */
+/**
+ * The most used options, by their heading in help. `serve --fault` applies to that command, and `--fault` to all
+ * others.
+ */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],
   "Client:": ["--base-url-variable", "--api-key-variable", "--agent-variable", "--trouble", "--no-trouble"],
@@ -40,22 +43,19 @@ export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Commands with at least as many options show the most used ones only, unless `--help-all` asks for all. */
+/** From this number of options on, a command's help shows only the most used options, unless `--help-all` is given. */
 const minGroupedOptions = 15;
 
-/** Heading of the options that only `--help-all` shows. */
 const otherOptions = "More options:";
 
 const helpOptions = "Help:";
 
-/** Commands whose help was asked for with `--help-all`. */
 const expanded = new WeakSet<Command>();
 
 const headings = new Map(
   Object.entries(mostUsedOptions).flatMap(([heading, options]) => options.map((option) => [option, heading] as const)),
 );
 
-/** Groups the options of a command that has many: `--help` shows the most used ones, `--help-all` all. */
 export function withHelpGroups(command: Command): Command {
   if (command.options.length < minGroupedOptions) return command;
   for (const option of command.options)
@@ -71,7 +71,6 @@ export function withHelpGroups(command: Command): Command {
     });
 }
 
-/** Returns the options that the help of a command shows, in the order of their groups. */
 export function shownOptions(command: Command): Option[] {
   const all = new Help().visibleOptions(command);
   if (!all.some(({ helpGroupHeading }) => helpGroupHeading === helpOptions)) return all;

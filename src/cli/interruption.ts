@@ -6,11 +6,9 @@ import { handleSignal, stopOnSignal } from "./signals.ts";
 export interface Interruption {
   /** Aborts when the user ends the command, or with a {@link HarnessFailure} after an uncaught error. */
   readonly signal: AbortSignal;
-  /** Whether the user ended the command, for example with Ctrl-C. */
   readonly isInterrupted: () => boolean;
-  /** Whether the harness itself failed. */
   readonly hasFailed: () => boolean;
-  /** Acts like SIGINT. A dialog calls it on Ctrl-C: Node sends no signal while a question is open. */
+  /** Acts like SIGINT. Dialogs call it on Ctrl-C, because Node sends no signal while a question is open. */
   readonly interrupt: () => void;
 }
 

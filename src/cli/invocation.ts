@@ -6,15 +6,13 @@ import { commandName } from "../report/reproduce/curl.ts";
 import { commandTable } from "./command-table.ts";
 
 interface ProcessStart {
-  /** Whether this process is the standalone executable. */
   readonly isBinary: boolean;
   readonly execPath: string;
-  /** Path of the script that Node was started with; `undefined` if there is none. */
   readonly script: string | undefined;
   readonly folder: string;
 }
 
-/** Returns a command that starts the harness from the current folder, as this process was started. */
+/** Returns the shell command that starts the harness in the way in which this process was started. */
 export function invocationOf({ isBinary, execPath, script, folder }: ProcessStart): string {
   if (isBinary) return shownPath(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);
@@ -22,7 +20,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: ProcessStar
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // Only a checkout has a tools folder. The installed package needs its full name for `npx`.
+  // Only a source checkout has a tools folder. `npx` needs the full name of the package.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 

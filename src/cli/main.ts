@@ -4,7 +4,6 @@ import { compileCacheFolder, collectGarbageOften } from "./runtime.ts";
 
 // Must run before other modules are imported: importing makes V8's heap grow, and the heap never shrinks.
 collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
-// Folder in which Node caches compiled modules. If it cannot be written, Node works without a cache.
 const folder = compileCacheFolder();
 if (folder !== null) enableCompileCache(folder);
 const { runCommandLine } = await import("./command-line.ts");

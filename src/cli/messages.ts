@@ -1,7 +1,6 @@
 import { createMessages } from "../app/messages/messages.ts";
 import { flagForSetting } from "./options.ts";
 
-/** Turns skip reasons and missing requirements into texts that name flags of the command line. */
 export const cliMessages = createMessages({
   nameOf: flagForSetting,
   hints: {

@@ -6,7 +6,6 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
-/** An option of a command: only its help text, or an object with further settings. */
 type OptionRow =
   | string
   | {
@@ -16,7 +15,6 @@ type OptionRow =
       readonly isRequired?: true;
     };
 
-/** Options by their flags as commander reads them, such as `--out <dir>` or `-q, --quiet`. */
 export type OptionTable = Readonly<Record<string, OptionRow>>;
 
 type LongFlag<Flags> = Flags extends `--${infer Rest}` ? Rest : Flags extends `-${string}, --${infer Rest}` ? Rest : "";
@@ -41,7 +39,6 @@ type HasValue<Flags, Row> = Flags extends `--no-${string}`
     ? true
     : false;
 
-/** The parsed flags of a command that has the options in a table. */
 export type FlagsOf<Table extends OptionTable> = {
   readonly [
     Flags in keyof Table & string as HasValue<Flags, Table[Flags]> extends true ? PropertyOf<Flags> : never
@@ -52,7 +49,6 @@ export type FlagsOf<Table extends OptionTable> = {
     | undefined;
 };
 
-/** Adds options to a command, in the order of the given tables. */
 export function withOptions(command: Command, ...tables: readonly OptionTable[]): Command {
   for (const [flags, row] of tables.flatMap((table) => Object.entries(table))) {
     const { help, parse, isRequired = false, default: fallback } = typeof row === "string" ? { help: row } : row;
@@ -62,7 +58,7 @@ export function withOptions(command: Command, ...tables: readonly OptionTable[])
   return command;
 }
 
-/** Returns the row of an option that may be given several times. Its value is the list of all values. */
+/** Returns the settings of an option that may be given several times. Its value is the list of all values. */
 export const repeatable = (help: string) =>
   ({ help: `${help} (repeatable)`, parse: appendValue, default: [] }) as const;
 
@@ -72,7 +68,6 @@ const appendValue = (value: string, before: readonly string[] = []): readonly st
 export const flagForSetting = (name: string): string =>
   `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Parses a duration such as `90s`, `1h30m` or `500ms` to milliseconds, or throws a {@link UsageError}. */
 export function readDuration(text: string, flag: string): number {
   const ms = parseDuration(text);
   if (ms === null)
@@ -80,17 +75,11 @@ export function readDuration(text: string, flag: string): number {
   return ms;
 }
 
-/**
- * Parses a whole number.
- *
- * @throws {UsageError} if it is not one, or smaller than `min`
- */
 export function readCount(text: string, flag: string, min = 1): number {
   if (/^(0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);
   throw new UsageError(line`${flag} is ${JSON.stringify(text)}; give a whole number of at least ${min}.`);
 }
 
-/** Reads a flag whose value must be one of `words`; `null` if the flag is not given. */
 export function readWord<Word extends string>(
   text: string | undefined,
   flag: string,
@@ -102,17 +91,11 @@ export function readWord<Word extends string>(
   throw new UsageError(line`${flag} is ${JSON.stringify(text)}; allowed: ${words.join(", ")}.`);
 }
 
-/** The option `--requirements`, which every command that judges has. */
 export const requirementsOption = {
   "--requirements <set>": `judge by this requirement set: ${requirementSets.join(", ")} (default: ${newestRequirements}); later checks run and do not count`,
 } as const;
 
 export type RequirementsFlag = FlagsOf<typeof requirementsOption>;
 
-/**
- * Reads the requirement set to judge by.
- *
- * @throws {UsageError} if there is no such set
- */
 export const readRequirements = ({ requirements }: RequirementsFlag): RequirementSet =>
   parseRequirements(requirements, "--requirements");

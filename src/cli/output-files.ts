@@ -11,7 +11,6 @@ import { slug, timeInName } from "../base/files/file-names.ts";
 import { onCommandEnd } from "./command.ts";
 import { flagForSetting } from "./options.ts";
 
-/** Returns the requested output files. Throws if one cannot be written, or two flags name the same file. */
 export function prepareFiles<Name extends string>(
   names: readonly Name[],
   flags: { readonly [name in Name]?: string | undefined },
@@ -36,7 +35,6 @@ export function prepareFiles<Name extends string>(
   return { files, isStdoutTaken: printed.length > 0 };
 }
 
-/** Returns a text that is equal for two paths of one file, such as a link and its target. */
 function fileIdentity(file: string): string {
   const place = followLinks(file);
   const stats = statSync(place, { throwIfNoEntry: false });
@@ -50,11 +48,9 @@ export function prepareLockedFolder(folder: string, flag = "--out"): string {
   return path;
 }
 
-/** Locks the folder of a new report: `out`, or a new folder in `reports/`, named by time, `prefix` and `name`. */
 export const prepareReportFolder = (out: string | undefined, name: string, prefix = ""): string =>
   prepareLockedFolder(out ?? join("reports", `${timeInName(new Date())}-${prefix}${slug(name).slice(0, 40)}`));
 
-/** Locks the folder of an existing report, which the command rewrites, until the command ends. */
 export function lockReportFolder(path: string, flag: string | null): void {
   try {
     lockFolder(path);
@@ -66,7 +62,6 @@ export function lockReportFolder(path: string, flag: string | null): void {
   }
 }
 
-/** Creates a folder if it is missing, and checks that it can be written. Returns its absolute path. */
 export function prepareFolder(folder: string, flag = "--out"): string {
   if (folder === "") throw new UsageError(line`${flag} is empty. Give a folder.`);
   const path = resolve(folder);
@@ -81,7 +76,6 @@ export function prepareFolder(folder: string, flag = "--out"): string {
   return path;
 }
 
-/** Checks that a file can be written. Returns its absolute path. */
 export function prepareFile(file: string, flag: string): string {
   if (file === "") throw new UsageError(line`${flag} is empty. Give a file.`);
   const path = resolve(file);
@@ -93,7 +87,6 @@ export function prepareFile(file: string, flag: string): string {
   return path;
 }
 
-/** Shortens a path for messages: a path below the current folder becomes relative. */
 export function displayPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? path : short;

@@ -9,14 +9,14 @@ import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputConfiguration: OutputConfiguration = {
-  // Commander must not wrap help: `wrapHelp` wraps it after `withInvocation` has replaced the commands.
+  // Prevents commander from wrapping help. `wrapHelp` does so later, after `withInvocation` has changed the text.
   getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? wrapHelp(help, process.stdout.columns) : help);
   },
-  // The message quotes arguments of the user. `printLine` removes control characters and secrets.
+  // The message quotes the user's arguments. `printLine` removes control characters and secrets.
   outputError: (text) => printLine(oneLine(text)),
 };
 
@@ -24,13 +24,12 @@ const helpConfiguration: HelpConfiguration = {
   // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
   visibleOptions: shownOptions,
-  // Sorts the groups by the first option shown. Commander would sort them by the first option defined.
+  // Orders the groups by the first option that help shows. Commander would order them by the first option defined.
   groupItems: (_, shown, groupOf) => new Help().groupItems(shown, shown, groupOf),
   // Removes `(default: [])`, the default of every repeatable flag.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
 };
 
-/** Creates the program with all commands. Loads flags and actions only of commands that `isWanted` accepts. */
 export async function conformanceProgram(isWanted: (name: string) => boolean): Promise<Command> {
   const program = new Command("conformance")
     .description("Judges a deployment of the Agent Hosting Service Interface.")
@@ -50,25 +49,21 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
   return program;
 }
 
-/** Applies the settings for help and errors to a command and its subcommands. */
 function withHelpSettings(command: Command): Command {
   command.commands.forEach(withHelpSettings);
   return withHelpGroups(command).exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
 }
 
-/** Joins commander's error message and its suggestion to one line. */
 function oneLine(text: string): Line {
   const sentence = text.trim().replace(/\s*\n\s*/g, " ");
   return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
-/** Minimum width of a description beside its flag or command. With less room, it goes below. */
+/** Minimum width of a description beside its flag. If there is less room, the description goes below. */
 const minTextWidth = 30;
 const descriptionIndent = " ".repeat(6);
-/** Matches a line of help: a term, at least two spaces, and the description. */
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;
 
-/** Wraps a help text to a width, paragraphs and descriptions alike. Does not wrap example commands. */
 export function wrapHelp(text: string, width: number): string {
   const lines = text.split("\n");
   if (lines.every((line) => line.length <= width)) return text;
@@ -77,7 +72,6 @@ export function wrapHelp(text: string, width: number): string {
     .join("\n");
 }
 
-/** Joins the lines of each paragraph of a help text. Keeps indented lines separate, such as examples. */
 function paragraphsOf(lines: readonly string[]): string[] {
   const joined: string[] = [];
   for (const line of lines) {

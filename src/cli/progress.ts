@@ -15,32 +15,24 @@ export interface ProgressStream {
 
 export interface ProgressOptions {
   readonly quiet: boolean;
-  /** A clock in milliseconds that never jumps. Default: the machine's monotonic clock. */
   readonly now?: () => number;
-  /** Calls `callback` at an interval, until the returned function is called. */
   readonly every?: (ms: number, callback: () => void) => () => void;
 }
 
-/** Prints the progress of a run. */
 export interface Progress {
-  /** Prints the first progress line from facts such as version and target. Equal facts are printed once. */
   readonly started: (...facts: readonly string[]) => void;
-  /** Sets the total number of probes. */
   readonly planned: (probes: number) => void;
   readonly probeDone: (name: string) => void;
-  /** Called when the run begins to wait, with the duration and the reason. */
   readonly waiting: (ms: number, why: string) => void;
   /** Removes the redrawn line from the terminal. Must be the last call. */
   readonly done: () => void;
 }
 
-/** Waits that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 const redrawMs = 1000;
 
 const silentProgress: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
 
-/** Shows the progress of a run: one redrawn line on a terminal, elsewhere a line for each long wait. */
 export function startProgress(stream: ProgressStream, options: ProgressOptions): Progress {
   if (options.quiet) return silentProgress;
   const isLive = stream.isTTY === true;
@@ -68,7 +60,6 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   return { planned() {}, probeDone() {}, waiting, done() {} };
 }
 
-/** Control sequence that erases the current line of a terminal. */
 export const eraseLine = "\r\u001b[2K";
 
 /** Replaces the terminal's current line by a text. Cuts the text, because a wrapped line cannot be erased. */
@@ -131,7 +122,6 @@ function repeat(ms: number, callback: () => void): () => void {
 const seconds = (ms: number): string =>
   ms < 60_000 ? formatCount(Math.ceil(ms / 1000), "second") : formatDuration(Math.ceil(ms / 1000) * 1000);
 
-/** Prints the progress of a run to standard error. */
 export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents; readonly done: () => void } {
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {
@@ -147,7 +137,6 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   return { events, done: progress.done };
 }
 
-/** Judges a target, with progress on standard error. A signal or a failure of the harness ends it early. */
 export async function judgeWithProgress(
   isQuiet: boolean,
   judge: (interruption: Interruption, progress: ReturnType<typeof showRunProgress>) => Promise<JudgedTarget>,

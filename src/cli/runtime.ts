@@ -2,17 +2,15 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
-/** Facts that determine the cache folder of the user. */
 export interface CacheEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns the user's home folder. Throws if there is none. */
   readonly home: () => string;
 }
 
 /**
- * Returns the folder of Node's compile cache, in the user's own cache folder, where nobody else can put code.
- * `undefined`: NODE_COMPILE_CACHE already names a folder. `null`: the user has no cache folder.
+ * Returns Node's cache folder below the user's own, where nobody else can put code. `undefined`: the user has chosen
+ * another.
  */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
@@ -35,7 +33,9 @@ function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"]
 
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
-/** Makes V8 collect garbage early, which halves a run's memory. A run on the embedded server would be slower. */
+/**
+ * Makes V8 collect garbage early, which halves a run's memory. Not on the embedded server, which would become slower.
+ */
 export function collectGarbageOften([command, ...args]: readonly string[], baseUrl: string | undefined): void {
   const hasTarget = (baseUrl ?? "") !== "" || args.some((each) => /^--(base-url|target)(=|$)/.test(each));
   if (command !== "run" || !hasTarget) return;

@@ -19,7 +19,6 @@ import {
   requirementsOption,
 } from "./options.ts";
 
-/** Environment variable with the seed of the generated requests. `--coverage-seed` takes precedence. */
 const seedVariable = "CONFORMANCE_COVERAGE_SEED";
 
 const scopeOptions = {
@@ -30,7 +29,6 @@ const scopeOptions = {
   "--coverage-seed <n>": `draws other requests for the same pairs (default: $${seedVariable}, else 1; nightly: its day, such as 20300205)`,
 } as const;
 
-/** The option that selects the checks that failed in a saved report. */
 export const failedOption = {
   "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
 } as const;
@@ -38,14 +36,12 @@ export const failedOption = {
 /** Name of the flag for a limit of a run: `maxWait` for `maxWaitMs`, because the user chooses the unit. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
-/** Flags of all commands that plan or run checks. */
 export type ScopeFlags = FlagsOf<typeof scopeOptions & typeof failedOption> & {
   readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean;
 };
 
 const valueNames = { count: " <n>", duration: " <duration>", switch: "" } as const;
 
-/** The options that select checks and limit a run. */
 export const scopeAndBoundOptions: OptionTable = {
   ...scopeOptions,
   ...Object.fromEntries(
@@ -53,7 +49,6 @@ export const scopeAndBoundOptions: OptionTable = {
   ),
 };
 
-/** Reads the selected checks and the limits of a run. */
 export function readScope(flags: ScopeFlags): RunScope {
   const { skip, profile } = flags;
   const profiles = profile.map((name) => readProfile(name, "--profile"));
@@ -70,7 +65,6 @@ export function readScope(flags: ScopeFlags): RunScope {
   };
 }
 
-/** Returns the scope for repeating what failed in a report. If nothing failed, returns the given scope. */
 export function scopeOfFailed(scope: RunScope, document: ReportDocument, file: string): RunScope {
   if (!hasFailed(document)) return scope;
   const { only, ...failed } = failedChecks(document, suites, file);
@@ -79,7 +73,6 @@ export function scopeOfFailed(scope: RunScope, document: ReportDocument, file: s
 }
 
 interface ChosenChecks extends FailedChecks {
-  /** The flag that selected the checks, for error messages. */
   readonly option: "--only" | "--failed";
 }
 

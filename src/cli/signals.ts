@@ -5,9 +5,7 @@ import { exitCodes } from "../base/exit-codes.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** How the running command reacts to signals. */
 interface SignalState {
-  /** Time of the first signal, by `performance.now()`; `null` before it. */
   firstMs: number | null;
   /** Whether the command is writing its results, which a first signal does not interrupt. */
   isWriting: boolean;
@@ -35,7 +33,6 @@ export function handleSignal(): void {
   if (nowMs - state.firstMs > sameSignalMs) process.exit(exitCodes.interrupted);
 }
 
-/** Runs a whole command, and handles signals until its last file is written. */
 export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
   state = newState();
   for (const each of signals) process.on(each, handleSignal);
@@ -55,7 +52,7 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 
-/** Aborts the controller at the first signal, even an earlier one. Returns a function that unsubscribes it. */
+/** Aborts the controller at the first signal, or at once if there was one. Returns a function that unsubscribes it. */
 export function stopOnSignal(controller: AbortController): () => void {
   if (state.firstMs !== null) controller.abort();
   state.actions.add(controller);

@@ -15,7 +15,6 @@ import type { Patch } from "../reference/patch.ts";
 import { registerSecrets } from "./errors.ts";
 import { flagForSetting, type FlagsOf, repeatable } from "./options.ts";
 
-/** The options for proxy and certificates. */
 export const networkOptions = {
   "--proxy <url>":
     "send everything through this proxy, loopback too; none for no proxy (otherwise HTTPS_PROXY, HTTP_PROXY, NO_PROXY)",
@@ -24,7 +23,6 @@ export const networkOptions = {
   "--client-key <file>": "key of the client certificate (PEM)",
 } as const;
 
-/** The options that name a target. */
 export const targetOptions = {
   "--base-url <url>": "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)",
   "--api-key <key>": "API key (better: CONFORMANCE_API_KEY, which no process list shows)",
@@ -49,7 +47,6 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
   nameOf: flagForSetting,
 });
 
-/** Reads proxy and certificates from the flags, for a target without a target file. */
 export const networkFromFlags = (
   flags: NetworkFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
@@ -127,7 +124,6 @@ export const patchOptions = {
 
 export type PatchFlags = FlagsOf<typeof patchOptions>;
 
-/** Reads `--fault` and `--variant`. Only the embedded server can be changed. */
 export function readPatches({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
   const patches = patchesByName(fault, variant);
   if (target === null || patches.length === 0) return patches;
@@ -136,6 +132,5 @@ export function readPatches({ fault, variant }: PatchFlags, target: Target | nul
   );
 }
 
-/** Formats faults and variants as flags, such as `--fault x --variant y`. Printed commands contain them. */
 export const patchFlagsText = (patches: readonly Patch[]): string =>
   patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");

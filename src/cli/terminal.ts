@@ -2,7 +2,6 @@ import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
 import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
-/** Width of an output stream in columns, and whether it shows colours. */
 export interface TerminalStyle {
   readonly colour: boolean;
   readonly width: number;

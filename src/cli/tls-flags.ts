@@ -6,20 +6,17 @@ import { type TlsFiles } from "../reference/server/http.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** The options of a command that can serve HTTPS. */
 export const tlsOptions = {
   "--tls-cert <file>": "serve HTTPS with this certificate (PEM); needs --tls-key",
   "--tls-key <file>": "the certificate's key (PEM)",
 } as const;
 
-/** Reads `--port`. 0 stands for any free port. */
 export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new UsageError(line`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
 }
 
-/** Reads the TLS certificate and its key, which must belong together; `null` if neither is given. */
 export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
   if (certPath === undefined && keyPath === undefined) return null;
   if (certPath === undefined || keyPath === undefined) {

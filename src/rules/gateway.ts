@@ -2,7 +2,6 @@
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
-  /** When the first of the counted requests was sent. */
   readonly sentMs: number;
   /** Earliest possible time at which the first of the counted responses began. */
   readonly fromMs: number;
@@ -10,16 +9,14 @@ export interface ResponseCounts {
   readonly toMs: number;
   /** Number of responses that look like a gateway's: 502, 503 or 504 without anything of the interface. */
   readonly gatewayLike: number;
-  /** Number of all other responses. */
   readonly others: number;
 }
 
-/** A period of gateway-like responses that came close together. */
 export interface GatewaySpell {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
-  /** Number of responses that are not gateway-like, to requests sent within the period. */
+  /** Number of other responses to requests sent within the period. */
   others: number;
 }
 
@@ -29,7 +26,9 @@ const maxOthersBetween = 20;
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/** A deployment explains gateway-like responses among others for at most this share of the load. */
+/**
+ * Gateway-like responses over more than this share of the load's duration come from the target, not from a deployment.
+ */
 const minWholeShare = 0.8;
 
 /** Returns the periods in which a gateway responded for the target; `null` if the target itself did. */
@@ -52,7 +51,7 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Earlier requests may have reached the target before it became unavailable.
+      // Counts only requests sent after the last gateway-like response. Earlier requests may have preceded the outage.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
@@ -69,6 +68,6 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** Whether responses of one second, whose order is unknown, may still belong to the period before. */
+/** Counts of one second have no order, so the next second may belong to the same period. */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -13,11 +13,9 @@ import { withReservedWait, type RunClock } from "./time/run-clock.ts";
 
 export interface ExecutionResult {
   readonly runs: readonly ProbeRun[];
-  /** Why the run ended early. `null` if it was complete. */
   readonly stopped: string | null;
 }
 
-/** Everything needed to run probes with real requests, paced to stay below the limits of their keys. */
 interface ExecutionContext
   extends
     Omit<ProbeContext, "given" | "limitTests">,
@@ -25,7 +23,6 @@ interface ExecutionContext
   readonly pacer: Pacer;
 }
 
-/** Maximum number of probes of the stage `shared` or `agent time` that run at once. */
 const maxConcurrentProbes = 16;
 
 /** Runs the planned probes stage by stage. Whatever the target does, the promise never rejects. */
@@ -53,7 +50,10 @@ function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTes
   return [{ state: probe.usesUp, tier: tested?.tier ?? null, result: how }];
 }
 
-/** Runs probes in the order of the schedule. Skips the rest if the run is stopped or may send no more requests. */
+/**
+ * Runs probes in the order of the schedule. Skips the remaining probes if the run is stopped or may send no more
+ * requests.
+ */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs = new Map<PlannedProbe, ProbeRun>();
   const interruptions = trackInterruptions(context.outages);
@@ -81,7 +81,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Runs a probe until no outage interrupts it: later probes may need what it creates. */
+  /** Repeats a probe until no outage interrupts it, because later probes may need what it creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
@@ -135,7 +135,6 @@ function runOnSharedClock(
   });
 }
 
-/** Returns how much waiting time to reserve for probes of limits: that of the key with the longest wait. */
 function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
   for (const { probe, tested, skip } of planned) {
@@ -167,14 +166,13 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecuti
   return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
 }
 
-/** Returns the context in which a probe runs again after an outage, with all keys marked as used. */
 function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
   return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
 }
 
-/** Runs probes concurrently, but those that share a key one after the other, in their order. */
+/** Runs probes concurrently. Probes that share a key run one after the other, in their order. */
 export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,

@@ -4,20 +4,15 @@ import type { OutageMonitor } from "./send/outages.ts";
 /** After this many interruptions by outages, a probe does not run again. */
 const maxInterruptions = 2;
 
-/** Tracks which probes are interrupted by an outage of the target. */
 export interface Interruptions {
-  /** Must be called when a probe begins. Remembers how many outages there were until then. */
   readonly begin: (each: PlannedProbe) => void;
   /** Returns the final result of a probe that has ended; `null` if the probe must run again. */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
-  /** Removes a probe from the list of probes to run again. Returns whether the probe was on this list. */
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   readonly takeNextToRerun: () => PlannedProbe | undefined;
   /** Returns finished probes that must run again after an outage, because checks also judge later events. */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
-  /** Returns the result for a probe that outages have interrupted too often: it is skipped. */
   readonly lostResult: () => ProbeRunResult;
-  /** Describes the outages that left a probe without a result; `null` if there were none. */
   readonly reason: () => string | null;
 }
 

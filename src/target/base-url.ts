@@ -13,13 +13,12 @@ export function readBaseUrl(text: string): string {
   return `${url.origin}${path.endsWith("/v1") ? path : `${path}/v1`}`;
 }
 
-/** Texts for error messages about a URL: how a message begins, and a valid example. */
 interface UrlName {
   readonly what: string;
   readonly example: string;
 }
 
-/** Reads an http or https URL from the user. Throws a usage error for any other text, and for credentials. */
+/** Reads an http or https URL from the user. Throws a usage error for any other text. */
 export function readHttpUrl(text: string, name: UrlName): URL {
   const url = URL.parse(text);
   if (url === null) throw problemOf(text, "is not a URL", name);
@@ -33,5 +32,5 @@ export { isLoopback } from "../base/network/network.ts";
 const problemOf = (text: string, fact: string, { what, example }: UrlName): UsageError =>
   new UsageError(line`${what} ${fact}: ${JSON.stringify(withoutSecrets(text))}. Give it like ${example}.`);
 
-/** Returns a URL without credentials, query and fragment, each of which may contain a key. */
+/** Removes credentials, query and fragment, which may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");

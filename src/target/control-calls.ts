@@ -12,17 +12,16 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Maximum time for a call. Some targets answer an advance only after the deliveries that it causes. */
+/** Some targets answer an advance only after the deliveries that it causes. */
 const callDeadlineMs = 30_000;
-/** Default wait for the effects of an advance, such as deliveries. `near`: the target is on this machine. */
+/** Default wait until an advance of the clock takes effect. `near`: the target is on this machine. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
-/** Thrown if a call that a target file describes is refused, or gets no response. */
+/** Thrown if a call from the target file is refused or gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether the same call may succeed later: no response arrived, or only a gateway's. */
+  /** Whether to try again: no response arrived, or only a gateway's. */
   readonly isTemporary: boolean;
-  /** Status of the response; `null` without a response. */
   readonly status: number | null;
 
   constructor(message: string, { isTemporary, status, cause }: FailureDetails) {
@@ -38,7 +37,7 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Returns a test clock. The HTTP call under `clock.advance` in the target file advances it. */
+/** Creates a test clock, which the HTTP call `clock.advance` of the target file advances. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -52,14 +51,13 @@ export function clockOverHttp(
   };
 }
 
-/** Returns a function that causes a webhook event by an HTTP call under `triggers` in the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   async () => {
     await sendControlCall(call, network, 0, "the call that makes the event happen failed");
   };
 
-/** Sends a call and returns the body of the response. Throws if the target refuses or does not respond. */
+/** Returns the body of the response. Throws if the target refuses or does not respond. */
 export async function sendControlCall(
   call: HttpCall,
   network: Network,
@@ -104,7 +102,6 @@ function urlWithoutQuery(text: string): string {
 
 const harmlessHeaders = new Set(["accept", "content-type", "user-agent"]);
 
-/** Returns the secrets in an HTTP call: header values, query values, and the password in its URL. */
 export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const { searchParams, password } = new URL(url);
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
@@ -113,10 +110,10 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(isLongEnoughForSecret);
 }
 
-/** Whether a value is long enough to be redacted. Short values, such as `yes`, occur in other texts too. */
+/** Only longer values are redacted: short ones, such as `yes`, occur in other texts. */
 const isLongEnoughForSecret = (value: string): boolean => value.length >= 8;
 
-/** Replaces `${seconds}` and `${milliseconds}` in a body. A value that is only a placeholder becomes a number. */
+/** Replaces `${seconds}` and `${milliseconds}`. A value that is only a placeholder becomes a number. */
 function insertTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;
@@ -134,7 +131,7 @@ const keyUseSchema = z.object({
   keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
 });
 
-/** Returns a function that asks the target for its unused keys. If the call fails, no key counts as unused. */
+/** Returns a function that asks the target for unused keys. If the call fails, it returns none. */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
   async (): Promise<ReadonlySet<string>> => {
@@ -147,13 +144,13 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // A use exactly at `freshAt` counts: while the target's clock stands still, all later uses have that time.
+    // While the target's clock stands still, a later use may have exactly this time.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));
   };
 
-/** Sets `fresh` of each key to `false`, unless the target confirms that the key is unused. */
+/** Marks keys as used unless the target confirms that they are unused. */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

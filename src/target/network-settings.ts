@@ -12,7 +12,6 @@ import { UsageError } from "../base/usage-error.ts";
 
 const fileName = z.string().min(1);
 
-/** Schema of the network settings between harness and target: proxy and certificates. */
 export const networkSchema = z
   .strictObject({
     proxy: fileName
@@ -34,13 +33,12 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Flags or a target file with network settings. `nameOf` returns the name of a setting for messages. */
 export interface NetworkSettingsSource {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
-/** Reads proxy and certificates. If the settings name no proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. */
+/** Reads proxy and certificates. The default is the proxy in HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 export function readNetwork(
   settings: NetworkSettings,
   { nameOf, folder }: NetworkSettingsSource,
@@ -97,7 +95,7 @@ interface EnvironmentVariable {
   readonly text: string;
 }
 
-/** Reads an environment variable. If both cases of its name are set, the lower-case one wins, as in curl. */
+/** Reads an environment variable. The lower-case name takes precedence, as in curl. */
 function readVariable(environment: EnvironmentVariables, name: string): EnvironmentVariable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
@@ -109,7 +107,7 @@ function readVariable(environment: EnvironmentVariables, name: string): Environm
 const proxyAddressOf = (variable: EnvironmentVariable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
-/** Reads a proxy's URL, with or without a scheme. It may contain a password, so error messages do not repeat it. */
+/** Reads a proxy's URL. Error messages do not repeat the URL, which may contain a password. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole))
@@ -123,7 +121,7 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/** Returns the secrets of a proxy: its password, encoded and decoded, and the `Basic` credentials. */
+/** Returns the proxy's password in the forms in which it may appear, to redact them. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

@@ -6,12 +6,12 @@ import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts"
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Placeholder in an agent's own `query`, which the harness replaces by the query that it would send. */
+/** In an agent's own `query`, stands for the query that the harness would send. */
 const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
-/** Adds the fields that the agent needs. A body whose `query` is not a text is wrong on purpose, and stays. */
+/** Adds the fields that the target file states for the agent. Leaves an invalid `query` as it is. */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
   const sent = tryParseJson(text);
@@ -35,7 +35,6 @@ export function withOwnFields(target: OwnRequestTarget, path: string, text: stri
 
 export type OwnRequestTarget = Pick<Target, "agents" | "ownRequests" | "roleAssignments" | "paths">;
 
-/** Finds the {@link OwnRequest} for the agent in a path. A path without an id belongs to the answering agent. */
 function ownRequestAt({ ownRequests, agents, paths }: OwnRequestTarget, path: string): OwnRequest | null {
   const segments = path.split("?", 1)[0]?.split("/") ?? [];
   const isAnswering = path === paths.batch || path === paths.operation;
@@ -55,7 +54,7 @@ interface Edit {
 const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
-/** Replaces a request's query by the agent's own, in which a placeholder stands for the replaced query. */
+/** Replaces a request's query by the agent's own query, which may quote the replaced query. */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
   if (found === undefined) return [];
@@ -65,7 +64,6 @@ function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   return [{ at: found.at, removed: found.token.length, inserted }];
 }
 
-/** Returns edits that insert the fields of `own` that `sent` lacks, also in nested objects. */
 function missingFields(text: string, open: number, sent: Fields, own: Fields): Edit[] {
   const members = membersAt(text, open);
   const nested = Object.entries(own).flatMap(([name, value]) => {
@@ -85,7 +83,6 @@ interface JsonMember {
   readonly token: string;
 }
 
-/** Lists the members of the JSON object that begins at or after a position. The text must be valid JSON. */
 function membersAt(text: string, open: number): JsonMember[] {
   const members: JsonMember[] = [];
   let depth = 0;
@@ -115,7 +112,6 @@ function chosenQuery(sent: string, own: string): string {
   return isOwn ? sent.slice(before.length, sent.length - after.length) : sent;
 }
 
-/** Removes from `sent` each field that has the same value in `own`. Does the same in nested objects. */
 function difference(sent: Fields, own: Fields): Fields {
   const rest = Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     const needed = own[name];
@@ -126,14 +122,13 @@ function difference(sent: Fields, own: Fields): Fields {
   return Object.fromEntries(rest);
 }
 
-/** Whether a body has all wanted fields. The body and the objects in it may have further fields. */
 export const hasFields = (sent: unknown, wanted: Fields): boolean =>
   Object.entries(wanted).every(([name, value]) => {
     const given = getPath(sent, name);
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/** Returns the body fields with which a load test calls the agent of each role. */
+/** Returns, for each role, the agent and the body fields with which a load test calls it. */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {

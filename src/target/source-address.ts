@@ -3,10 +3,9 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/** Whether a list includes this machine's address; `unknown` behind a NAT, whose public address may be in it. */
+/** `unknown`: this machine is behind a NAT, whose public address may be in the list. */
 export type Inclusion = "included" | "not included" | "unknown";
 
-/** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */
 export const includesThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>
   includesAnyOf(ownAddresses(), allowed),
 );
@@ -48,12 +47,10 @@ const nonPublicRanges = [
   "fe80::/10",
 ] as const;
 
-/** Whether an address may belong to a machine on the internet. */
 export const isPublic = (address: string): boolean => isIP(address) !== 0 && !listIncludes(notPublicList(), address);
 
 const notPublicList = once(() => blockListOf(nonPublicRanges));
 
-/** Builds a block list of addresses and ranges. Leaves out other entries, such as host names. */
 function blockListOf(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

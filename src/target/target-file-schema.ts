@@ -9,7 +9,7 @@ import { agentRoles, type AgentRole, isRequestRole, type RequestRole } from "./t
 
 const positiveInteger = z.int().positive();
 const nonEmptyText = z.string().min(1);
-/** A path to append to the base URL. Without its first slash, it could change the host name. */
+/** Without its first slash, a path appended to the base URL could change the host name. */
 const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -132,7 +132,6 @@ const listenSchema = z
   .regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "must be HOST:PORT, such as 127.0.0.1:0")
   .describe("Where the harness listens for deliveries, HOST:PORT; port 0 takes a free one.");
 
-/** Schema of the part `webhooks` of a target file. */
 export const webhooksSchema = z
   .strictObject({
     listen: listenSchema.optional(),
@@ -250,7 +249,7 @@ export const targetFileSchema = z
   })
   .meta({
     description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
-    // Repeats a `refine` condition above, because the JSON schema for editors leaves out such conditions.
+    // The JSON schema for editors lacks the `refine` condition above, so it is repeated here.
     anyOf: [{ required: ["keys"] }, { required: ["control"] }, { required: ["auth"] }],
   });
 

@@ -32,7 +32,6 @@ import {
   type WebhookSettings,
 } from "./target.ts";
 
-/** Reads a target file. Throws a usage error with the place in the file, and the allowed values. */
 export function readTargetFile(
   path: string,
   environment: EnvironmentVariables,
@@ -44,7 +43,6 @@ export function readTargetFile(
   });
 }
 
-/** Network settings from flags, which take precedence over those of a target file. */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
   readonly nameOf: NetworkSettingsSource["nameOf"];
@@ -58,7 +56,6 @@ interface ParseContext {
   readonly networkFlags?: NetworkFlags;
 }
 
-/** Creates a target from an object that has the form of a target file. `where` names its source in messages. */
 export function targetFromObject(
   raw: unknown,
   where: string,
@@ -73,7 +70,6 @@ export function targetFromObject(
   return toTarget(parsed.data, where, variables, network);
 }
 
-/** Combines the network settings of a target file with those of flags, which take precedence. */
 function mergeNetworks(
   file: NetworkSettings,
   own: NetworkSettingsSource,
@@ -94,7 +90,9 @@ function mergeNetworks(
   };
 }
 
-/** Replaces `${NAME}` by an environment variable. Keeps `${seconds}` and `${milliseconds}` for test-clock calls. */
+/**
+ * Replaces `${NAME}` by an environment variable, except `${seconds}` and `${milliseconds}`, which a test clock needs.
+ */
 function insertVariables(
   value: unknown,
   path: string,
@@ -119,7 +117,6 @@ function insertVariables(
   );
 }
 
-/** Returns the environment variable of each key that comes from one, by key name, for printed `curl` commands. */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -197,19 +194,17 @@ function toTarget(
   };
 }
 
-/** Returns, for each event under `triggers` of a target file, a function that makes it happen. */
 export const triggersOf = (triggers: ParsedTargetFile["triggers"], network: Network): Target["triggers"] =>
   Object.fromEntries(
     Object.entries(withoutUndefined(triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call, network)]),
   );
 
-/** Returns the paths that the interface document leaves open; `null` for each that the target file lacks. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   ...defaultTargetTraits.paths,
   ...withoutUndefined(paths ?? {}),
 });
 
-/** Reads the roles under `agents` of a target file: an agent id, or an agent with a request. */
+/** Reads the roles under `agents` of a target file: an agent's id, alone or with a request. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {
@@ -233,7 +228,7 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/** If the user named no agent for streams, the agent for invokes takes that role. */
+/** Without a named agent for streams, uses the agent for invokes. */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -250,7 +245,7 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** Returns the webhook receiver's settings: given ones, or defaults for a target on loopback, else `null`. */
+/** Returns the receiver's settings: given, or defaults for a target on loopback, or `null`. */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {
@@ -259,7 +254,7 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       isReachabilityPromised: true,
       sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
-  // A target on loopback can most likely reach a receiver on loopback, but the user has not promised that.
+  // A target on loopback can probably reach a receiver on loopback, but the user has not promised that.
   return isLoopback(baseUrl)
     ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
     : null;
@@ -276,10 +271,9 @@ function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variab
   };
 }
 
-/** Returns the shell variable for a key in printed commands, if the key comes from no environment variable. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
-/** Returns a key unchanged if an HTTP header can carry it; otherwise throws a usage error. */
+/** Throws a usage error if an HTTP header cannot carry the key. */
 export function checkedKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError(

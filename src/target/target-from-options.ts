@@ -13,13 +13,12 @@ export interface OneKeyTarget {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** Agent for invokes and streams. It need not support streams. Absent: discovery chooses an agent. */
+  /** Agent for invokes and streams. Default: one found by discovery. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;
 }
 
-/** Creates a target from a base URL and one key. */
 export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKeyTarget): Target {
   const baseUrl = readBaseUrl(given);
   const key = {
@@ -42,15 +41,14 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
 }
 
 export interface ReceiverTargetOptions {
-  /** URL to which the service would deliver, with path and query. */
   readonly url: string;
   readonly secrets: readonly string[];
-  /** Values of the additional headers of each delivery. They may be secret, so they are redacted. */
+  /** Values of additional headers, which may be secret and are redacted. */
   readonly headerValues: readonly string[];
   readonly network: Network;
 }
 
-/** Describes a webhook receiver as a target whose secrets take the place of API keys, and are redacted. */
+/** Describes a webhook receiver as a target. Its secrets are treated like API keys, and redacted. */
 export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverTargetOptions): Target {
   const url = readHttpUrl(given, { what: "The receiver's address", example: "https://hooks.example.com/agents" });
   url.hash = "";

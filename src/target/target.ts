@@ -3,7 +3,7 @@ import type { WebhookEvent } from "../spec/events.ts";
 import type { Profile } from "../spec/profiles.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
-/** The roles of agents. Each text follows the words "an agent that". */
+/** The roles that an agent can play. The texts complete the sentence "an agent that …". */
 export const agentRoles = {
   answering: "answers an invoke",
   streaming: "answers a stream",
@@ -23,7 +23,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that the target file may assign to an agent for a certain request instead of for all. */
+/** Roles that an agent may play for a certain request instead of for all. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -37,31 +37,28 @@ export type RequestRole = (typeof requestRoles)[number];
 
 export const isRequestRole = (role: string): role is RequestRole => requestRoles.some((each) => each === role);
 
-/** An agent, and the request that makes it play a role. */
 export interface RoleAssignment {
   readonly agent: string;
-  /** Body fields that replace those of a probe's request. Empty if the agent plays the role on every request. */
+  /** Body fields that replace those of a request; empty if the agent always plays the role. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Path of the request below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the documented one. */
+  /** Path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
 }
 
-/** Fields that an agent needs in the body of every invoke or stream, such as a `context`. */
+/** Fields that an agent needs in every invoke or stream, such as a `context`. */
 export interface OwnRequest {
   readonly role: AgentRole;
   readonly agent: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An API key of the target. */
 export interface TargetKey {
   readonly name: string;
   readonly key: string;
-  /** The tier of the key; `null` if unknown. */
   readonly tier: string | null;
-  /** Whether the run detected the tier from rate-limit headers. `false` if the user stated it. */
+  /** Whether response headers showed the tier. `false`: the user stated it. */
   readonly isTierDetected: boolean;
-  /** Name of the shell variable that stands for the key in printed `curl` commands. */
+  /** Shell variable for the key in printed `curl` commands. */
   readonly variable: string;
   readonly expired: boolean;
   readonly scope: "read-only" | null;
@@ -69,31 +66,30 @@ export interface TargetKey {
   readonly agents: readonly string[] | null;
   /** Source addresses from which the key may be used; `null` for all. */
   readonly allowedIps: readonly string[] | null;
-  /** Lifetime of a temporary key in seconds, from the start of the run; `null` if it does not expire. */
+  /** Lifetime in seconds from the start of the run; `null` if the key does not expire. */
   readonly expiresInSeconds: number | null;
-  /** Whether the key has nearly used up its token quota of the month. The user states this. */
+  /** Whether the user states that the key has nearly used up its monthly tokens. */
   readonly nearQuota: boolean;
   /** Token limit of the key for a month; `null` if its tier's limit applies. */
   readonly tokensPerMonth: number | null;
-  /** Whether the target accepts the key only with signed requests. */
   readonly signed: boolean;
-  /** Secret with which requests of this key are signed; `null` if that of the target applies. */
+  /** `null` if the secret of the target applies. */
   readonly signingSecret: string | null;
-  /** Whether nothing was sent with the key before the run, so that its limits are not partly used up. */
+  /** Whether the key was unused before the run, so that its limits are not partly used up. */
   readonly fresh: boolean;
-  /** Whether the key may occur in a URL, which servers log, because it is revoked after the run. */
+  /** Whether the key may appear in a URL, which servers log: it is revoked after the run. */
   readonly disposable: boolean;
 }
 
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
-  /** Real time until the effects of an advance have reached the harness, in milliseconds. */
+  /** How long an advance of the clock takes to have effects that the harness sees. */
   readonly settleMs: number;
-  /** Whether the agents' own clocks follow the test clock. The user states this. */
+  /** Whether the user states that the agents' own clocks follow the test clock. */
   readonly agentsFollow: boolean;
 }
 
-/** Access to the test control of the target, which issues keys and names agents. */
+/** Access to a target's test control, an HTTP API that issues keys and names agents. */
 export interface TestControl {
   readonly url: string;
   readonly token: string;
@@ -102,33 +98,30 @@ export interface TestControl {
 export interface WebhookSettings {
   /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /** URL at which the target reaches the receiver, such as a tunnel's; `null` for the address `listen`. */
+  /** URL at which the target reaches the receiver, such as a tunnel's; `null` to use `listen`. */
   readonly publicUrl: string | null;
-  /** Whether the user promises that the target can reach the receiver; if not, a missing delivery proves nothing. */
+  /** If the user does not promise that, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
-  /** The published source addresses of deliveries; `null` if the user lists none. */
   readonly sources: DeliverySources | null;
 }
 
-/** The source addresses that a vendor publishes, and the header in which a delivery shows its own. */
 export interface DeliverySources {
-  /** Addresses and ranges from which deliveries are sent, such as `203.0.113.0/28`. */
   readonly addresses: readonly string[];
-  /** Header in which a tunnel passes on the sender's address; `null` if the connection shows the address. */
+  /** Header in which a tunnel passes on the sender's address; `null` without a tunnel. */
   readonly header: string | null;
 }
 
-/** Paths of endpoints that the interface document mentions, but does not define; `null` if not given. */
+/** Paths that the interface document does not define; `null` if not given. */
 export interface OpenPaths {
-  /** Path of the batch endpoint, below the base URL. It may contain `{agent_id}`. */
+  /** Path of the batch endpoint. It may contain `{agent_id}`. */
   readonly batch: string | null;
-  /** Path below the base URL that starts an operation other than a batch. It may contain `{agent_id}`. */
+  /** Path that starts another operation than a batch. It may contain `{agent_id}`. */
   readonly operation: string | null;
-  /** Path that executes an agent, relative to the origin instead of the base URL. It may contain `{agent_id}`. */
+  /** Path that executes an agent. Not below the base URL, but below its origin. */
   readonly execute: string | null;
 }
 
-/** How the agents for invokes and streams were chosen: both named, one named for both, or found by discovery. */
+/** `named`: the user named both agents. `named to answer`: one for both. `found`: discovery found them. */
 export type AgentSource = "named" | "named to answer" | "found";
 
 /** A deployment under test. `baseUrl` ends in `/v1`. */
@@ -136,38 +129,33 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Whether the target asks for keys. A local server with the `auth_settings.type` `none` does not. */
+  /** A local server may need no keys, with the `auth_settings.type` `none`. */
   readonly auth: "keys" | "none";
-  /** Ids of agents by role, for agents that play the role on every request. */
+  /** Ids of agents that play a role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Agents that play a role only on a certain request, by role. */
+  /** Agents that play a role only on a certain request. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
-  /** Body fields that an agent needs in every invoke or stream, for each role whose agent needs some. */
   readonly ownRequests: readonly OwnRequest[];
   readonly agentSource: AgentSource;
-  /** Limits that the user stated for a tier, such as `enterprise`. They override the published limits. */
+  /** Limits that the user stated for a tier. They take precedence over the published limits. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
-  /** The test control, which a run asks for keys and agents; `null` if the target file names none. */
   readonly control: TestControl | null;
-  /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
+  /** Asks the target for the names of unused keys; `null` if it cannot be asked. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /** Functions that cause events that no documented request causes, such as `deployment.created`. */
+  /** Functions that cause events that no documented request causes. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
-  /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
-  /** The profiles that the vendor offers; `null` for all. */
   readonly offers: readonly Profile[] | null;
-  /** Whether requests reach the target directly. Otherwise, a proxy before it may set `X-Forwarded-For`. */
+  /** `false`: a proxy in between may set `X-Forwarded-For`. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets to redact: of the proxy, and of the HTTP calls under `clock`, `triggers` and `freshness`. */
+  /** Secrets of the proxy and of HTTP calls from the target file, to redact them. */
   readonly callSecrets: readonly string[];
 }
 
-/** Defaults for the properties of a key that the user does not state. */
 export const defaultKeyTraits = {
   tier: null,
   isTierDetected: false,
@@ -184,10 +172,9 @@ export const defaultKeyTraits = {
   disposable: false,
 } as const satisfies Partial<TargetKey>;
 
-/** Stands for the key of a target that asks for none. Requests then have no `Authorization`. */
+/** The key of a target that needs none. Requests then have no `Authorization`. */
 export const noKey: TargetKey = { ...defaultKeyTraits, name: "none", key: "", variable: "NO_KEY" };
 
-/** Defaults for the properties of a target that the user does not state. */
 export const defaultTargetTraits = {
   auth: "keys",
   agents: {},
@@ -213,7 +200,6 @@ function isRestricted({ signed, nearQuota, ...key }: TargetKey): boolean {
   return signed || nearQuota || restrictions.some((each) => each !== null);
 }
 
-/** Returns the agent that plays a role, and the request that makes it do so; `null` if no agent does. */
 export function roleAssignmentOf(
   { agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">,
   role: RequestRole,
@@ -222,13 +208,11 @@ export function roleAssignmentOf(
   return roleAssignments[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
 }
 
-/** Returns the ids of all agents that play a role. */
 export const assignedAgents = ({ agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">): string[] => [
   ...Object.values(agents),
   ...Object.values(roleAssignments).map(({ agent }) => agent),
 ];
 
-/** Describes for people which agent plays each role, and on which request. */
 export function describeRoles(
   target: Pick<Target, "agents" | "roleAssignments" | "ownRequests">,
 ): Readonly<Record<string, string>> {
@@ -242,18 +226,17 @@ export function describeRoles(
   return { ...target.agents, ...Object.fromEntries(described) };
 }
 
-/** Returns the first key that the target accepts only with signed requests; `null` if there is none. */
+/** Returns the first key that needs signed requests; `null` if there is none. */
 export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
   Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
 
-/** Returns the keys that any probe can use: they have not expired, and have no restriction. */
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));
 
-/** Sets the tier of a key to the one that response headers show. Keeps a tier that the user stated. */
+/** Sets a key's tier as detected from response headers, unless the user stated it. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
-  // A server that asks for no keys has no tier, because limits belong to keys.
+  // Without keys there is no tier, because limits belong to keys.
   if (key === undefined || key.tier !== null || tier === null || target.auth === "none") return target;
   return { ...target, keys: { ...target.keys, [keyName]: { ...key, tier, isTierDetected: true } } };
 }

@@ -12,7 +12,6 @@ import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestCon
 /** Header with the token of a test control: an HTTP API that gives the harness keys and agents. */
 export const controlTokenHeader = "X-Control-Token";
 
-/** Schema of the document that says which calls a test control has. */
 const offerSchema = z.object({
   contract: z.literal("agent-hosting-test-control"),
   version: z.literal(1),
@@ -24,14 +23,12 @@ const issuedSchema = z.object({ key: z.string().min(1) });
 
 const roles = Object.keys(agentRoles);
 
-/** The calls and agents that a test control offers. Reading the offer sends only a GET request. */
 export interface ControlOffer {
   readonly calls: readonly string[];
   readonly agentsFollowClock: boolean;
   readonly agents: Target["agents"];
 }
 
-/** Reads what a test control offers. Throws if the control refuses, does not respond, or violates its contract. */
 export async function readOffer(control: TestControl, network: Network): Promise<ControlOffer> {
   const { calls, agents_follow_clock: follows } = await ask(control, network, { path: "" }, offerSchema);
   const listed = calls.includes("agents") ? await ask(control, network, { path: "/agents" }, agentsSchema) : null;
@@ -41,7 +38,7 @@ export async function readOffer(control: TestControl, network: Network): Promise
 
 interface ControlCall {
   readonly path: string;
-  /** The body of a POST request. Without one, the request is a GET. */
+  /** With a body, the request is a POST; without, a GET. */
   readonly body?: HttpCall["body"];
 }
 
@@ -65,15 +62,11 @@ async function ask<T>(
   });
 }
 
-/** A target with the keys and agents of its test control, or a sentence on why the control gave none. */
 export type ProvidedTarget =
   | { readonly kind: "provided"; readonly target: Target }
   | { readonly kind: "failed"; readonly sentence: string };
 
-/**
- * Adds the keys and agents of a target's test control that the target file lacks.
- * @param mode `issue` for real keys; `assume` for placeholders that stand for keys in a plan
- */
+/** Adds the keys and agents of the test control. The mode `assume` adds placeholders, for a plan. */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
   const { control, network } = target;
   if (control === null) return { kind: "provided", target };
@@ -90,19 +83,17 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
   }
 }
 
-/** Stands for each key that the test control would issue, in the plan of a run. It is never sent. */
+/** Stands for a key in the plan of a run. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/** Number of unrestricted keys of each tier: some checks compare the limits of two keys of the same tier. */
+/** Some checks compare two keys of the same tier. */
 const keysPerTier = 2;
 
 interface MissingKey {
   readonly tier: string;
-  /** Name of the key, such as `free` and `free-2`. */
   readonly name: string;
 }
 
-/** Returns which unrestricted keys the target file lacks, for each tier whose limits are known. */
 function missingKeys(target: Target): MissingKey[] {
   const listed = usableKeys(target);
   const tiers = new Set([...publishedTierNames, ...Object.keys(target.tiers)]);
@@ -114,7 +105,6 @@ function missingKeys(target: Target): MissingKey[] {
   });
 }
 
-/** Issues the text of a key; `null` if the deployment has no such tier. */
 type IssueKey = (tier: string) => Promise<string | null>;
 
 const issuer =
@@ -123,7 +113,7 @@ const issuer =
     try {
       return (await ask(control, network, { path: "/keys", body: { tier } }, issuedSchema)).key;
     } catch (error) {
-      // The test control answers 400 if it does not have this tier.
+      // The test control answers 400 for an unknown tier.
       if (error instanceof ControlCallFailed && error.status === 400) return null;
       throw error;
     }
@@ -140,7 +130,7 @@ async function withKeys(target: Target, missing: readonly MissingKey[], issue: I
   return {
     ...target,
     keys: { ...target.keys, ...Object.fromEntries(issued.map((key) => [key.name, key])) },
-    // Reports the issued keys as unused without asking the target.
+    // New keys are unused, so the target need not be asked.
     unusedKeys: unusedKeys && (async () => new Set([...(await unusedKeys()), ...names])),
   };
 }
@@ -150,10 +140,9 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
   return { ...defaultKeyTraits, name, key, tier, variable: variableFor(name), fresh: true };
 }
 
-/** Adds the agents of the control, for roles to which the target file assigns no agent. */
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // If the user named no agent for streams, an agent of the test control replaces the copy of `answering`.
+  // If the user named no agent for streams, `streaming` is a copy of `answering`, which the control may replace.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

@@ -4,14 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type Network, proxyFor } from "../base/network/network.ts";
 
-/** Time within which the connection must open. */
 const maxConnectMs = 2000;
-/** Minimum time that a new connection stays open. A port forwarder whose server is gone closes it at once. */
+/** A port forwarder whose server is gone accepts connections and closes them at once. */
 const minOpenMs = 30;
 
 /**
- * Whether the server at a URL, or its proxy, accepts a TCP connection. Sends no request, and never rejects.
- * `true` also if this machine has no port or file left for a connection: that says nothing about the server.
+ * Whether a server, or its proxy, accepts a TCP connection. Also `true` if this machine has no free port, because that
+ * says nothing about the server.
  */
 export async function acceptsConnection(
   url: string,
@@ -26,7 +25,7 @@ export async function acceptsConnection(
     limit = harnessLimitOf(error);
     if (limit !== null) onHarnessLimit?.(limit);
   });
-  // Reads and drops what the server sends. Otherwise the end of the connection would not be noticed.
+  // Without reading, Node would not notice the end of the connection.
   socket.resume();
   const deadline = new AbortController();
   try {

@@ -6,17 +6,15 @@ import { connect, type PeerCertificate } from "node:tls";
 import { tlsOptions } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
 
-/** Facts about the certificate of a TLS server, or why it could not be read. Plain JSON. */
+/** Facts about a TLS server's certificate, or why it could not be read. */
 export type CertificateInspection =
   | {
       readonly kind: "seen";
-      /** Host names in the certificate: its common name and its alternative names. */
       readonly names: readonly string[];
-      /** End of validity, in the text form of TLS libraries: `Mar 4 05:06:07 2026 GMT`. */
+      /** For example `Mar 4 05:06:07 2026 GMT`. */
       readonly validTo: string;
-      /** Whether this machine trusts the certificate for this host at present. */
       readonly authorized: boolean;
-      /** Why this machine does not trust the certificate, in the words of the TLS library; `null` if it does. */
+      /** Why the certificate is not trusted, in the words of the TLS library. */
       readonly problem: string | null;
     }
   | { readonly kind: "unseen"; readonly reason: string };
@@ -32,7 +30,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // Accepts an untrusted certificate, in order to read it. No request is sent on this connection.
+  // Accepts an untrusted certificate only to read it. No request is sent on this connection.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),
@@ -91,5 +89,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Describes why a certificate is not trusted. Node passes a string, although its types declare an `Error`. */
+/** Node passes a string, although its types declare an `Error`. */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

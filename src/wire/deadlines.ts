@@ -1,9 +1,8 @@
-/** Maximum waiting times for the parts of an exchange (a request and its response), in milliseconds. */
+/** Deadlines for the parts of an HTTP request and its response. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** Maximum time until the head of the response. The default exceeds an agent's default timeout of 30 s. */
+  /** Maximum time until the response head. The default is longer than an agent's default timeout of 30 s. */
   readonly headMs: number;
-  /** Maximum pause between two chunks of the response body. */
   readonly silenceMs: number;
   readonly exchangeMs: number;
 }
@@ -14,7 +13,6 @@ export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, si
 export const maxInterimResponses = 100;
 export const tooManyInterim = `more than ${maxInterimResponses} interim answers (1xx)`;
 
-/** Combines two sets of deadlines. Of each deadline, takes the shorter one. */
 export const tighterDeadlines = (
   standing: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
@@ -25,7 +23,6 @@ export const tighterDeadlines = (
   exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
 });
 
-/** Returns deadlines that allow at least `minHeadMs` for the head of the response. */
 export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Deadlines =>
   minHeadMs <= deadlines.headMs
     ? deadlines
@@ -33,7 +30,7 @@ export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Dead
 
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
-/** Watches deadlines. Calls `onStop`, which must abort the exchange, when one passes or `stop` is called. */
+/** Watches deadlines. When one passes, or `stop` is called, `onStop` must abort the request. */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
   const stop = (why: string): void => {
@@ -49,7 +46,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Returns why the exchange was ended early: a deadline, or `us` for the harness; `null` if it was not. */
+    /** Why the request was aborted: a deadline, or `us` for the harness; `null` if it was not. */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

@@ -22,7 +22,7 @@ const unreachableCodes = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
 ]);
 
-/** Converts an error of undici to a record. `stopped`: the deadline that passed, or `us` for the harness itself. */
+/** Records an error of undici. `stopped`: the deadline that passed, or `us` for the harness. */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
   if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
@@ -33,7 +33,6 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   return { kind: "unanswered", reason, detail: describeFailure(code, message, "answer"), endMs };
 }
 
-/** Describes why a response body ended early. */
 export function describeBodyEnd(error: unknown): string {
   const { code, message } = readFailure(error);
   const isCut = code === "" && /^(terminated|aborted)$/.test(message);
@@ -43,7 +42,7 @@ export function describeBodyEnd(error: unknown): string {
 export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
-/** Descriptions by undici's error code. `awaited` is the part that had not arrived, such as "end of the body". */
+/** Descriptions by undici's error code. `awaited`: what had not arrived, such as "end of the body". */
 const descriptionByCode: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
@@ -63,7 +62,6 @@ function describeFailure(code: string, message: string, awaited: string): string
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** Describes how a proxy refused a tunnel, from an error message of undici; `null` for other messages. */
 function proxyRefusal(message: string): string | null {
   const status =
     /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];
@@ -73,7 +71,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the broken connection had brought an earlier response, so that it may have been closed as idle. */
+/** Whether the connection was used before, so that the server may have closed it as idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;

@@ -5,7 +5,7 @@ import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, tooManyInterim, maxInterimResponses, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** One of thousands of similar requests. Only a deadline can stop it, and its response is not parsed as a stream. */
+/** A request of a load test, sent thousands of times. It can only be stopped by a deadline. */
 export interface FastRequest {
   readonly method: string;
   readonly url: string;
@@ -13,15 +13,14 @@ export interface FastRequest {
   readonly body: string | null;
   readonly deadlines: Deadlines;
   readonly onHead: () => void;
-  /** Called with the failure of the first attempt, before the request is sent again. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 
 const maxBodyBytes = 1024 * 1024;
-/** Maximum number of chunks of a response body, because even a chunk of one byte costs CPU time. */
+/** Every chunk costs CPU time, even one of a single byte. */
 const maxChunks = 100_000;
 
-/** Sends a request at less cost than undici's `request`, without decompression. The promise never rejects. */
+/** Sends a request faster than undici's `request`, without decompression. Never rejects. */
 export async function sendFast(
   dispatcher: Dispatcher,
   sent: FastRequest,
@@ -35,7 +34,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection as the request was sent, and most likely did not read it. */
+  /** The server closed an idle connection just then, and most likely did not read the request. */
   readonly isStale: boolean;
 }
 
@@ -54,7 +53,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let lastParsed = { url: "", origin: "", path: "" };
 
-/** Parses a URL. Remembers the latest one, because a load test requests the same URL thousands of times. */
+/** Remembers the latest URL, because a load test requests the same URL thousands of times. */
 function urlPartsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);

@@ -7,7 +7,6 @@ import { describeBodyEnd } from "./describe-error.ts";
 import { recordBody } from "./record-body.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
-/** Limits for reading a response. */
 export interface ReadBounds extends StreamBounds {
   readonly bodyBytes: number;
   /** Maximum number of chunks. Every chunk costs CPU time, even one of a single byte. */
@@ -20,7 +19,7 @@ export const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Stricter limits that apply after one response has exceeded the default limits. */
+/** Limits once a response has exceeded the default limits. */
 export const strictBounds: ReadBounds = {
   bodyBytes: 2 * 1024 * 1024,
   chunks: 20_000,
@@ -28,14 +27,12 @@ export const strictBounds: ReadBounds = {
   eventChars: 64 * 1024,
 };
 
-/** How long a stream may send comments but no event. Longer than an agent's default timeout of 30 seconds. */
+/** How long a stream may send only comments. Longer than an agent's default timeout of 30 seconds. */
 const maxEventlessMs = 35_000;
 /** When the harness closes a stream that the server leaves open after its final event. */
 export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
-  /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
-  /** Whether the target left an earlier stream open. If so, this stream's end counts as closed by the harness. */
   readonly isKnown: boolean;
 }
 
@@ -49,7 +46,6 @@ interface BodyReadContext {
   readonly closing?: StreamClosing;
 }
 
-/** Reads the body of a response to its end, to a limit, or until the harness closes the connection. */
 export async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReadContext) {
   const { now, watch, bounds } = reading;
   const recorder = recordBody();

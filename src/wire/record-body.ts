@@ -2,14 +2,13 @@ import { createHash } from "node:crypto";
 
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** Maximum size of a body that is recorded completely. */
 const maxWholeBytes = 256 * 1024;
-/** Number of bytes to record from the beginning of a longer body, and also from its end. */
+/** Bytes recorded from each end of a longer body. */
 const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;
 
-/** Creates a recorder of a body. It keeps both ends, the size and a hash of a long body. */
+/** Records a body. Of a long body, keeps both ends, the size and a hash. */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -49,7 +48,6 @@ export function recordBody() {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns the record of a complete body: as text if it is UTF-8, and otherwise in base64. */
 export function recordWholeBody(bytes: Uint8Array): Body {
   if (bytes.byteLength === 0) return { kind: "none" };
   try {
@@ -59,7 +57,6 @@ export function recordWholeBody(bytes: Uint8Array): Body {
   }
 }
 
-/** Converts undici's raw headers, a flat list of alternating names and values (strings or buffers). */
 export function parseRawHeaders(raw: unknown): Header[] {
   const found: Header[] = [];
   if (!Array.isArray(raw)) return found;

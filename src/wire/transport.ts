@@ -22,64 +22,60 @@ import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
-/** A request to send. `key` is the name of its API key in the record; `null` for none. */
+/** A request to send. `key`: the name of its API key, for the record. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
-  /** Encoding of a body that is sent at once. Absent: UTF-8. */
+  /** Default: UTF-8. */
   readonly encoding?: "latin1";
   readonly key: string | null;
-  /** How to send the body in pieces, which needs a `Content-Length`. Absent: the body is sent at once. */
+  /** Sends the body in pieces. Default: at once. */
   readonly pace?: Pace;
-  /** Shorter deadlines for this request. A deadline that is longer than that of the transport has no effect. */
+  /** Deadlines for this request, if shorter than those of the transport. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one of {@link deadlines}. */
+  /** Allows at least this time for the response head, whatever {@link deadlines} say. */
   readonly minHeadMs?: number;
-  /** Called with the events so far after each event of a stream. `true` closes the connection. */
+  /** Called after each event of a stream. `true` closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** When to close a stream that the server leaves open after its final event. Absent: at a deadline. */
+  /** When to close a stream that the server leaves open after its final event. Default: at a deadline. */
   readonly closing?: StreamClosing;
 }
 
-/** An exchange (a request and its response) that is under way. Its promises never reject. */
+/** A request that is under way. Its promises never reject. */
 export interface PendingExchange {
-  /** Resolves when the head of the response has arrived, or can no longer arrive. */
+  /** Resolves when the response head has arrived, or the request has failed. */
   readonly opened: Promise<void>;
-  /** Resolves at the first event of a stream, or when no event can arrive any more. */
+  /** Resolves at the first event of a stream, or when none can arrive any more. */
   readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
-  /** Closes the connection. The exchange then ends as closed by the harness. */
   readonly close: () => void;
 }
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Sends a request at less cost than `open`. It cannot be closed early, and its stream is not parsed. */
+  /** Like `open`, but faster. Cannot be closed early, and does not parse a stream. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
 
 export interface TransportOptions {
-  /** Returns the milliseconds since the start of the run. */
   readonly now: () => number;
-  /** Returns how far the target's test clock has been advanced, in milliseconds. */
   readonly clockOffsetMs: () => number;
   readonly deadlines?: Partial<Deadlines>;
   /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
-  /** Returns headers that identify the harness, which are sent but not recorded. Default: only `User-Agent`. */
+  /** Headers that identify the harness, which are sent but not recorded. */
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
-  /** Called if a request is sent again, after the server closed an idle connection; it may have arrived twice. */
+  /** Called if a request is sent again because an idle connection was closed. It may have arrived twice. */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
 const maxExceededResponses = 1;
 
-/** Opens a transport, which sends requests with undici under deadlines, and returns recorded exchanges. */
 export function openTransport(options: TransportOptions): Transport {
   const defaults = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
@@ -135,7 +131,6 @@ export function openTransport(options: TransportOptions): Transport {
 
 const defaultSenderHeaders = (): readonly Header[] => [["User-Agent", userAgent()]];
 
-/** Returns the recorded headers, and those that identify the harness unless a recorded one has the same name. */
 const sentHeaders = (
   id: string,
   outgoing: OutgoingRequest,
@@ -147,13 +142,13 @@ const sentHeaders = (
 
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Holds the current limits for reading responses. After a response has exceeded one, stricter limits apply. */
+/** After a response has exceeded a limit, stricter limits apply. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
 }
 
-/** Returns the fields of an exchange that are known when its request is sent. Call just then: it reads the clocks. */
+/** Call this just when the request is sent, because it reads the clocks. */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -208,7 +203,7 @@ function openExchange(
     } catch (error) {
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
-      // The server most likely closed the connection as idle, and has not read the request.
+      // The server probably closed an idle connection without reading the request.
       options.reportLost({ ...recorded, answer });
       return exchange(true);
     }
@@ -235,7 +230,7 @@ const bodyOf = ({ body, encoding, pace }: OutgoingRequest): string | Buffer | Re
   return body === null || pace === undefined ? body : pacedBody(body, pace);
 };
 
-/** Calls `onChunk` for each chunk of a body, which the body's stream cannot show, because it may join chunks. */
+/** Counts the chunks of a body as they arrive. A Node stream may join them. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);
@@ -252,13 +247,12 @@ function recordRequest({ method, url, headers, body, encoding }: OutgoingRequest
   return { method, url, headers, body: recorder.body() };
 }
 
-/** How to send a request body: in how many pieces, and with which pauses. */
 export interface Pace {
   readonly pieces: number;
   readonly pauseMs: number;
 }
 
-/** Returns a body as a stream of `pieces` pieces of about the same size. A piece may end within a character. */
+/** Splits a body into pieces of about the same size, even within a character. */
 export const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
 
 async function* inPieces(body: string, { pieces, pauseMs }: Pace): AsyncGenerator<Buffer> {

@@ -8,7 +8,6 @@ const drawing = /(<!-- folders and their imports -->\n)[^]*?(\n<!-- end -->)/;
 
 type Imports = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Returns docs/architecture.md with a new drawing of the folders. The rest of the page is not changed. */
 export const architecturePage = (): string =>
   readFileSync(page, "utf8").replace(drawing, (_, start: string, end: string) => {
     const imports = withoutIndirect(importsBetweenFolders());
@@ -16,7 +15,6 @@ export const architecturePage = (): string =>
     return `${start}\n\`\`\`mermaid\nflowchart TD\n${arrows.join("\n")}\n\`\`\`\n${end}`;
   });
 
-/** Returns which folders each folder of src imports at run time. Ignores tests, and imports of types only. */
 function importsBetweenFolders(): Imports {
   const files = globSync("src/**/*.ts", { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\//.test(file));
   const imports = new Map<string, Set<string>>();
@@ -36,14 +34,13 @@ function importedFiles(file: string): string[] {
   return [...paths].map(([, fixed, lazy]) => join(dirname(file), fixed ?? lazy ?? ""));
 }
 
-/** Returns the folder that stands for a file in the drawing, such as `report` for `src/report/anchors.ts`. */
 function folderOf(file: string): string {
   const [top = "", folder = "", inner] = file.split("/");
   if (top !== "src") return top;
   return folder === "reference" && inner === "embedded" ? `${folder}/${inner}` : folder;
 }
 
-/** Removes imports of folders that are also reached through a third one, for fewer arrows in the drawing. */
+/** Removes imports that also exist through a third folder, for fewer arrows in the drawing. */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((folder) => folder === to || reaches(folder, to));

@@ -2,7 +2,6 @@ import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { type Check, probesOf } from "../../src/run/judge/check.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
-/** Returns the page `docs/clauses.md`: every clause, in the order of the document, with its checks. */
 export function clausesPage(): string {
   const sections = new Map<string, ClauseId[]>();
   for (const id of clauseIds) {

@@ -25,7 +25,7 @@ import { k6Script, scenariosPage } from "./scenario-files.ts";
 import { sensitivityTable } from "./sensitivity/results.ts";
 import { traceabilityPage } from "./traceability-page.ts";
 
-/** The JSON schemas that the package contains, by name. Each is written as `schemas/NAME.schema.json`. */
+/** The JSON schemas in the package. Each is written to `schemas/NAME.schema.json`. */
 const shippedSchemas = {
   target: { title: "Target file", schema: targetFileSchema },
   "agent-configuration": { title: "Agent configuration file", schema: agentConfigurationSchema },
@@ -45,7 +45,6 @@ const shippedSchemas = {
 export type SchemaName = keyof typeof shippedSchemas;
 export const schemaNames = Object.keys(shippedSchemas) as SchemaName[];
 
-/** Returns the JSON Schema (2020-12) of a file that the harness reads or writes. */
 export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
   const { title, schema } = shippedSchemas[name];
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input" });
@@ -53,7 +52,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 }
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** Functions that make the tables in docs/trust.md, by the name in the comment before the table. */
+/** The tables in docs/trust.md, by the name in the comment above each. */
 const trustTables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "mutants of behaviour that live": wireSurvivorsTable,
@@ -62,14 +61,13 @@ const trustTables: Readonly<Record<string, () => string>> = {
 };
 const markedTable = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 
-/** Returns docs/trust.md with new tables. The rest of the page is not changed. */
 export const trustPage = (): string =>
   readFileSync(page, "utf8").replace(markedTable, (whole, start: string, name: string, end: string) => {
     const table = trustTables[name];
     return table === undefined ? whole : `${start}\n${table()}\n${end}`;
   });
 
-/** The files that `npm run docs` writes, by path, each with the function that makes its text. */
+/** The files that `npm run docs` writes, and the functions that make their texts. */
 export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/architecture.md", architecturePage],
   ["docs/clauses.md", clausesPage],

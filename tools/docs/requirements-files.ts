@@ -3,7 +3,7 @@ import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/requirements.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
-/** The requirement sets that no longer change, with the SHA-256 of their files. */
+/** Requirement sets that must not change, with the SHA-256 of their files. */
 export const frozenRequirements: Readonly<Partial<Record<RequirementSet, string>>> = {
   "1.0": "2565b7e39807b65970e1705206b6f04b464d42836a93842eb49f8ac90117e616",
 };
@@ -43,7 +43,6 @@ ${clauses.join(",\n")}
 `;
 }
 
-/** Returns the ids of a clause's checks as JSON or, for `null`, of the checks that belong to no clause. */
 const idsOf = (checks: readonly CheckRow[], of: string | null): string =>
   `[${checks
     .flatMap(({ id, clause }) => (clause === of ? [JSON.stringify(id)] : []))

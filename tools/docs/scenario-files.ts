@@ -18,7 +18,6 @@ export default run;
 
 const tableLines = /^\| scenario .*(?:\n\|.*)*$/m;
 
-/** Returns `scenarios/README.md` with a new table of scenarios. */
 export function scenariosPage(): string {
   const page = readFileSync(new URL("../../scenarios/README.md", import.meta.url), "utf8");
   const rows = scenarios.map(({ name, sends, title }) => [`\`${name}\``, sends, title]);

@@ -3,7 +3,6 @@ import { clausesOf, isItemNumber, outline, placesCiting } from "../../src/spec/o
 import { derivations } from "../../src/spec/outline/derived.ts";
 import type { Item, Section } from "../../src/spec/outline/item.ts";
 
-/** Returns `docs/traceability.md`: from each item of the document to its clauses, and back. */
 export function traceabilityPage(): string {
   const parts = [intro(), ...outline.map(itemTable), derivedTable(), clauseTable()];
   return `${parts.join("\n\n")}\n`;
@@ -35,7 +34,6 @@ const itemTable = ({ heading, items }: Section): string =>
 const itemRow = (item: Item): string =>
   row(item.at, item.about, item.kind === "stated" ? clausesOf(item).map(formatClause).join(", ") : `none: ${item.why}`);
 
-/** Formats a clause for a cell of the table, with its level unless that is `must`. */
 const formatClause = (id: ClauseId): string => {
   const { level } = clauseOf(id);
   return level === "must" ? id : `${id} (${level})`;
@@ -68,7 +66,7 @@ function clauseTable(): string {
   return lines("## All clauses", "", "| clause | level | place | also |", "|---|---|---|---|", ...rows);
 }
 
-/** Removes a heading if the list also has one of the numbered items under it. */
+/** Drops a heading if one of its numbered items is in the list. */
 const dropOuterHeadings = (places: readonly string[]): string[] =>
   places.filter(
     (place) => !places.some((other) => other.startsWith(`${place} `) && isItemNumber(other.slice(place.length + 1))),

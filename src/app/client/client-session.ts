@@ -12,7 +12,6 @@ import { type CommandLine, type EndedCommand, runCommand } from "./run-command.t
 export interface ClientSettings {
   readonly command: CommandLine;
   readonly environment: Readonly<Record<string, string>>;
-  /** Kinds of errors that the harness injects into responses; empty for none. */
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;
@@ -34,7 +33,7 @@ interface SessionTools {
 }
 
 const maxRuns = 40;
-/** No run with injected errors starts after 5 min, or 6 times the run without errors if that is longer. */
+/** After this time, no further run with injected errors starts. A slow command gets 6 times its own duration. */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 
@@ -93,7 +92,6 @@ async function runCommandOnce(
   return { run: { stage, calls, end: ended.end }, command: ended };
 }
 
-/** Describes how a command failed, such as `ended with exit code 1`. Returns `null` if it succeeded. */
 function describeFailure(end: CommandEnd): string | null {
   switch (end.kind) {
     case "exited":

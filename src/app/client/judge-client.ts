@@ -20,13 +20,10 @@ import { type ClientSettings, createClientSession } from "./client-session.ts";
 import { isLoopback } from "../../base/network/network.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
-/** Names of the environment variables that pass the server's address and credentials to the client. */
 export interface ClientVariables {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Name of the environment variable that gets the id of an agent that answers. */
   readonly agent: string;
-  /** Name of the environment variable that gets the secret for the signatures of requests. */
   readonly signingSecret: string;
 }
 
@@ -75,7 +72,6 @@ async function judgeWithServers(
   key: { readonly name: string; readonly text: string },
 ): Promise<JudgedTarget> {
   const { messages, signal, progress, variables, troubles, seed } = options;
-  // Stands for the client in the report. Its key and its signing secret are redacted.
   const target: Target = {
     ...defaultTargetTraits,
     name: clientName(options.command),
@@ -110,7 +106,7 @@ async function judgeWithServers(
         },
       ),
   });
-  // A callback sets this variable. TypeScript does not see that, and gives it the type `null`.
+  // TypeScript does not see that a callback sets this variable, and so infers the type `null`.
   if ((unstartable as UsageError | null) !== null) throw unstartable as unknown as UsageError;
   const facts = {
     party: "client",
@@ -123,7 +119,9 @@ async function judgeWithServers(
   return { ...redactRun(result, facts, { target: { ...target, keys }, signal }), target };
 }
 
-/** Returns a client's name such as `python tests.py`. Leaves out arguments, which may contain secrets. */
+/**
+ * Returns the names of program and script, such as `python tests.py`. Leaves out other arguments, which may be secret.
+ */
 export function clientName([program, ...args]: readonly [string, ...string[]]): string {
   const script = args.find((each) => /^[\w./-]+[.]\w+$/.test(each) && !each.startsWith("-"));
   return [basename(program), ...(script === undefined ? [] : [basename(script)])].join(" ");
@@ -131,7 +129,6 @@ export function clientName([program, ...args]: readonly [string, ...string[]]): 
 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
-/** Returns keys in the client's requests that the harness did not give to it: real secrets of the user. */
 function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
   const values = exchanges.flatMap(({ request }: Exchange) =>
     secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
@@ -161,7 +158,7 @@ const deliversToLoopback: Patch = {
   override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
 };
 
-/** Accepts a request signature with or without the query string, because the document allows both. */
+/** Accepts a request signature with or without the query string, because the interface document allows both. */
 const acceptsBothSignatures: Patch = {
   ...variantTraits,
   name: "signatures-with-and-without-query",

@@ -11,11 +11,9 @@ export type CommandLine = readonly [program: string, ...args: string[]];
 
 export interface CommandOptions {
   readonly command: CommandLine;
-  /** Environment variables that the command gets in addition to those of this process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Whether the command's output is shown on standard error. If so, `output` of the result is empty. */
   readonly showsOutput: boolean;
 }
 
@@ -26,9 +24,8 @@ export interface EndedCommand {
   readonly output: string;
 }
 
-/** Checks that the program of a command exists and is executable. Checks nothing on Windows. */
 export function assertCommand([program]: CommandLine): void {
-  // Windows finds programs by other rules. There, a wrong program is reported only when it is started.
+  // Windows finds programs by other rules, so a missing program is reported only when it is started.
   if (process.platform === "win32") return;
   const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
   const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);
@@ -51,7 +48,7 @@ const maxOutputChars = 4000;
 /** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
 const terminationGraceMs = 1000;
 
-/** Runs a command until it ends or reaches its time limit, and ends the processes that it started. */
+/** Runs a command until it ends or times out. Also ends all processes that the command has started. */
 export async function runCommand(options: CommandOptions): Promise<EndedCommand> {
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
@@ -116,12 +113,11 @@ const cannotStartText = (program: string, code: string) =>
     ? line`The command was not found: ${program}. Give a program on PATH, or a path, after --.`
     : line`The command cannot be started: ${program} (${code}).`;
 
-/** Sends a signal to a command and to all processes that it started. Does nothing if all of them have ended. */
 function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(process.platform === "win32" ? pid : -pid, name);
   } catch {
-    // The process group has ended already.
+    // Ignores the error: the process group has ended already.
   }
 }

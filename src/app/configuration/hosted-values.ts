@@ -13,7 +13,6 @@ import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import type { ConfigurationFile, HostedObservations } from "./judge-configurations.ts";
 
-/** Fields of a configuration file that responses may contain. `listed`: names of the field in the agent list. */
 const comparedFields = [
   { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
   { name: "framework", clause: "CFG-1", listed: ["framework"] },
@@ -24,7 +23,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/** Reports values in agent configuration files next to those that the target shows for the agents. */
+/** For each value in an agent configuration file, reports the value that the target shows. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,

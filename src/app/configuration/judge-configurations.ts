@@ -76,7 +76,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const filePlace = (file: string, place: Place) => ({ file, line: place.line, column: place.column });
 
-/** Notes agent ids that occur repeatedly. No failures, because two versions of an agent may share an id. */
+/** Reports repeated agent ids as notes, not as failures: two versions of an agent may share an id. */
 function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {
@@ -102,13 +102,11 @@ function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[
   });
 }
 
-/** A parsed agent configuration file. `name` is the path as the user gave it. */
 export interface ConfigurationFile {
   readonly name: string;
   readonly source: Source;
 }
 
-/** Reads an agent configuration file: JSON or YAML, depending on the file name's ending. */
 export function readConfiguration(name: string): ConfigurationFile {
   const notation = notationOf(name);
   if (notation === null)

@@ -18,7 +18,7 @@ export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Detects by GET requests whether a target has a test control, and returns target file parts that use it. */
+/** Detects by GET requests whether the target has a test control. Returns the parts of a target file that use it. */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
   try {
@@ -50,7 +50,7 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
   };
 }
 
-/** Agent that is created and deleted to cause deployment events. Probes with another purpose do not use it. */
+/** Agent that is created and deleted to cause deployment events. No other probe uses this agent. */
 const deployedAgentId = "newcomer";
 
 function deploymentTriggers(

@@ -10,22 +10,18 @@ import type { Target, TargetKey } from "../../target/target.ts";
 
 export interface DiscoveredAgent {
   readonly id: string;
-  /** The agent's health; `null` if it was not requested, or if the document does not define the value. */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's item in the list has an entrypoint whose tag ends in `_stream`. */
   readonly mentionsStream: boolean;
 }
 
-/** Facts about a target that `init` discovered. Texts from the target may still contain control characters. */
+/** Facts about a target that `init` discovered. Texts from the target may contain control characters. */
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
-  /** Total number of agents, from `pagination.total` in the list; `null` if the field is absent. */
   readonly total: number | null;
-  /** Whether `agents` lists all agents of the target: `false` if the target's list has further pages. */
+  /** `false` if the target's agent list has further pages. */
   readonly hasAllAgents: boolean;
-  /** Tier of the key, derived from the rate-limit headers; `null` if they fit no tier. */
   readonly tier: string | null;
-  /** How the target formats its agent list, its usage response, and an error. */
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
@@ -36,7 +32,7 @@ export type InitDiscovery =
 const maxListedAgents = 50;
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** Just longer than a minute, so that the window of a used-up minute limit has ended. */
+/** Just over a minute, so that a used-up limit per minute is available again. */
 const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;

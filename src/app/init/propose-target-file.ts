@@ -17,28 +17,24 @@ import {
 import type { ControlParts } from "./detect-control.ts";
 import type { DiscoveredTarget } from "./discover.ts";
 
-/** The answers that the user gives before the first request. */
 export interface AnswersBeforeDiscovery {
-  /** Base URL of the target, normalized to end in `/v1`. */
   readonly baseUrl: string;
   readonly name: string;
   readonly keyVariable: string;
   readonly key: string;
   readonly out: string;
   readonly network: Network;
-  /** Proxy and certificates from the command line, to write into the target file. */
   readonly networkSettings: NetworkSettings;
 }
 
 const keyName = "main";
 
-/** The ids of the agents that the target file will name. A field is `null` if no suitable agent is known. */
 export interface ChosenAgents {
   readonly answering: string | null;
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays only for a certain query. `agent` names the agent that gets the query. */
+/** Roles that an agent plays only for certain queries. `agent` says which agent gets the query. */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -46,7 +42,6 @@ export const queryRoles = {
   failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
-/** Queries that the user gave, by role. With the query for `slow`, for example, an agent responds slowly. */
 export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, string>>>;
 
 /** Paths of the batch and operation endpoints, which the interface document does not define. */
@@ -57,7 +52,6 @@ export interface AnswersAfterDiscovery {
   readonly prompts: KnownQueries;
   readonly paths: UserGivenPaths;
   readonly tier: string | null;
-  /** The parts of the target file that use the target's test control; empty if the target has none. */
   readonly control: ControlParts;
 }
 
@@ -69,7 +63,6 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/** Returns a target file made of the user's answers and discovered facts. It does not contain the key. */
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: AnswersBeforeDiscovery,
   discovered: DiscoveredTarget,
@@ -148,7 +141,6 @@ export const keyFromAnswers = ({ key, keyVariable }: AnswersBeforeDiscovery, tie
   tier,
 });
 
-/** Builds a target from the user's answers. `agents` is `null` until discovery has found agents. */
 export const targetFromAnswers = (
   answers: AnswersBeforeDiscovery,
   tier: string | null,

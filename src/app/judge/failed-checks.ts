@@ -6,13 +6,14 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
-/** The failed checks of a saved report, as a selection of checks for a new run. */
 export interface FailedChecks {
-  /** Ids of the failed checks and the checks that they repeat; a clause's id if a check no longer exists. */
+  /**
+   * Ids of the failed checks, and of checks on which they depend. A check that no longer exists is replaced by its
+   * clause.
+   */
   readonly only: readonly string[];
-  /** All suites. A failed check also runs the probes that recorded the exchanges of its findings. */
+  /** All suites. Each failed check also runs the probes that recorded its evidence. */
   readonly suites: readonly Suite[];
-  /** The seed with which requests are generated. Absent if the report does not name it. */
   readonly coverageSeed?: number;
 }
 
@@ -20,7 +21,7 @@ const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || findi
 
 export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
 
-/** Returns the checks of a report that found a breach or could not judge. Throws if no run can repeat them. */
+/** Returns the checks that found a breach or could not judge. Throws if no run can repeat them. */
 export function failedChecks(
   { report, evidence }: ReportDocument,
   suites: readonly Suite[],
@@ -40,11 +41,9 @@ export function failedChecks(
   };
 }
 
-/** Returns the ids of a check and of the earlier checks without which its findings are not reported. */
 const withRepeated = (check: Check | undefined): string[] | undefined =>
   check && [check.id, ...(withRepeated(check.widens) ?? [])];
 
-/** Adds the probes that recorded a failed check's findings, because a check may judge exchanges of any probe. */
 function withRecorders(suites: readonly Suite[], failed: readonly ReportFinding[], evidence: Evidence): Suite[] {
   const findings = Map.groupBy(failed, ({ check }) => check);
   const recorders = recordersById(suites, evidence);

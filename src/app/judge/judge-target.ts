@@ -21,18 +21,17 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** Returns the tier of the main key if no response header shows it; `null` if it stays unknown. */
+  /** Asks for the main key's tier if no response header shows it; `null` if the tier stays unknown. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
 export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
   /** The target to judge. `null`: the run starts the embedded reference server and judges that. */
   readonly target: Target | null;
-  /** Faults and variants to apply to the embedded server. */
   readonly patches: readonly Patch[];
   /** Whether the webhook receiver stays open after the run, until the caller closes it. Default: `false`. */
   readonly keepsListening?: boolean;
-  /** If set, the run ends at the first must clause that is broken, other than the `known` failures. */
+  /** If set, the run ends at the first broken must clause that is not a `known` failure. */
   readonly failFast?: { readonly known: Baseline };
   /** When this signal aborts, the run ends early. It then judges the evidence that it has so far. */
   readonly signal: AbortSignal;
@@ -52,7 +51,6 @@ export const connectionsOfRun = (target: Target | null): number =>
     : maxTargetConnections +
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
-/** Runs the selected suites against a target, or against a new embedded server, and judges the result. */
 export async function judgeTarget({
   target: named,
   patches,
@@ -64,7 +62,7 @@ export async function judgeTarget({
   const { target: listed, close } =
     named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
   try {
-    // Gets keys that the target issues for tests before the run, because the run must redact them, too.
+    // Gets the target's test keys before the run, because the run must redact them.
     const provided = await withControlParts(listed, "issue");
     const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);
@@ -72,7 +70,7 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Runs that use the same keys notice each other. No other run can use the embedded server's keys.
+        // Runs with the same keys notice each other. Only this run can use the embedded server's keys.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),
@@ -93,7 +91,6 @@ export const progressOptions = ({ onPlan, onProbe }: Pick<RunEvents, "onPlan" | 
   onProbe: ({ planned }: ProbeRun): void => onProbe?.(planned.probe.name),
 });
 
-/** Returns a test whether a breach ends the run: a new breach of a must clause in the requirement set. */
 const stopsAt =
   (known: Baseline, { requirements, messages }: Pick<RunScope, "requirements" | "messages">) =>
   (breach: Judgement): boolean =>

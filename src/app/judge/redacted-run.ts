@@ -15,7 +15,6 @@ import type { Target } from "../../target/target.ts";
 export type RedactedRun =
   | (RedactedDocument & {
       readonly kind: "judged";
-      /** State of the run's webhook receiver when the run ended. `null` if the run had no receiver. */
       readonly listening: ListeningState | null;
     })
   | (RedactedDocument & { readonly kind: "nothing to judge"; readonly sentence: string });
@@ -26,10 +25,8 @@ interface RedactedDocument {
   readonly interrupted: boolean;
 }
 
-/** State of a webhook receiver after a run, with the signing secrets of the run's webhooks. */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
-  /** The webhook receiver; `null` if it is closed. */
   readonly live: Receiver | null;
   /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;
@@ -38,12 +35,10 @@ export interface ListeningState {
 }
 
 export interface RedactedRunOptions extends RunOptions, StatedFacts {
-  /** Describes data such as skip reasons in the terms of the command line or of the library. */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
 }
 
-/** Runs the suites, and redacts secrets in the result. `unselected`: must clauses that the user left out. */
 export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],
@@ -92,7 +87,7 @@ function redactResult(result: RunResult, facts: RunReportFacts, { target, signal
       result: outcome.kind === "skipped" ? { kind: "skipped", ...describeSkip(outcome, facts.messages) } : outcome,
     })),
   };
-  // One call for both, because report and evidence share objects, which two calls would copy twice.
+  // Redacts report and evidence in one call, because two calls would copy their shared objects twice.
   const { deep } = redactorWithAlteredKeys([...secretsOf(target), ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted: signal?.aborted ?? false, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

@@ -10,7 +10,10 @@ import { allSuites } from "../../suites/all.ts";
 import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/send-requests.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/** Creates a redactor that also redacts altered keys. It keeps words that occur in every report. */
+/**
+ * Creates a redactor that also recognizes altered keys, such as without the last character. Keeps words of every
+ * report.
+ */
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
@@ -18,7 +21,6 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
-/** Returns altered forms of a short key, which responses may contain and which reveal most of the key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minRecognizedLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorizations[kind](value)?.split(" ").slice(1) ?? []);
@@ -27,7 +29,7 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
     .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutOffMark : partMark), value: form }));
 }
 
-/** Finds secrets in responses, such as new API keys. Leaves out the harness's own webhook secrets. */
+/** Finds secrets in responses, such as new API keys. Leaves out secrets of webhooks that the harness created. */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const found = exchanges.flatMap(({ answer }) =>
@@ -54,7 +56,7 @@ function secretsWithin(value: unknown, depth: number): string[] {
   );
 }
 
-/** Whether a lower-case text is the harness's own. Redacting such a text would make reports unreadable. */
+/** Whether the harness's own texts contain this text. Redacting such a text would make reports unreadable. */
 export function isHarnessText(gram: string): boolean {
   cachedHarnessText ??= harnessText();
   return cachedHarnessText.includes(gram);

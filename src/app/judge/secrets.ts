@@ -6,22 +6,21 @@ import { type Redactor, redactorFor, type Secret } from "../../evidence/redactio
 import type { Report } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 
-// Must not import the suites, which load slowly: commands that only show a report import this module.
+// Commands that only show a report import this module, so it must not import the suites, which load slowly.
 
 /** The words that stand for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/** Whether a secret is unlikely to be a common word, whose redaction would damage unrelated texts. */
+/** Whether a secret looks random. Redacting a common word would damage unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
-/** Removes webhook secrets from a report and its evidence. `evidence.json` keeps them to check signatures. */
+/** Removes webhook secrets from a report and its evidence. `evidence.json` keeps them, to check signatures. */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
-/** Removes webhook secrets from a report, and from each part of the evidence when it is first read. */
 export function withoutWebhookSecretsOnRead(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,
@@ -53,23 +52,23 @@ function withoutSecretsOnRead({ probe, instance, result }: ProbeEvidence, deep: 
 const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
   redactorFor(exchanges.flatMap(webhookSecretsIn));
 
-/** Removes webhook secrets from a report. Searches for them in `evidence.json`, because parsing is slower. */
+/**
+ * Removes webhook secrets from a report. Finds them by a text search in `evidence.json`, which is faster than parsing.
+ */
 export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
   const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecretNames.name, value }));
   return redactorFor(secrets).deep(report);
 }
 
-/** Returns the secret in a request that creates a webhook, as a list of one; empty for other requests. */
 export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
   const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;
   return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecretNames.name, value: secret }] : [];
 }
 
-/** Returns all keys and secrets of a target. In redacted texts, each is replaced by its `name`. */
 export const secretsOf = (target: Target): Secret[] => [
-  // For a server that requires no keys, `key` is empty. An empty text must not be redacted.
+  // A server that requires no keys has an empty `key`, which must not be redacted.
   ...Object.values(target.keys).flatMap(({ name, key }) => (key === "" ? [] : [{ name, value: key }])),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>
     signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],

@@ -10,7 +10,6 @@ import type { Target } from "../../target/target.ts";
 
 export const enginesByName: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-/** The load engines that can be used. `missing` returns why an engine cannot be used, or `null` if it can. */
 export interface AvailableEngines {
   readonly names: readonly EngineName[];
   readonly missing: (engine: EngineName) => SkipText | null;
@@ -26,7 +25,6 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/** Removes k6 from the engines if k6 cannot reach the target; `null` for the embedded server. */
 export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6CannotReach(target);
   if (cannot === null) return { names, missing };

@@ -15,7 +15,6 @@ export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /** When discovery last used each key (`performance.now()`), by the key's name. */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
@@ -23,7 +22,6 @@ export type LoadDiscovery =
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
-/** Finds what the target file lacks: an answering agent, the main key's tier, and slow agents if `needed`. */
 export async function discoverForLoad(
   named: Target,
   signal: AbortSignal,
@@ -35,7 +33,7 @@ export async function discoverForLoad(
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   let limit: HarnessLimit | null = null;
-  // A function, because TypeScript does not see that a callback sets `limit`, and would infer `null`.
+  // A function, because TypeScript does not see that a callback sets `limit`.
   const limitMet = (): HarnessLimit | null => limit;
   const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
   const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };

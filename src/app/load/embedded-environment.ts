@@ -12,16 +12,13 @@ import type { Scenario } from "../../load/scenarios.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 
-/** The server, keys and clock of load trials. The caller must call `close` at the end. */
 export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
 const deliveryTimeoutMs = 15_000;
 
-/** Returns a tier's rate limits on the embedded server. A scenario may replace those of the enterprise tier. */
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
-/** Prepares the embedded server for load trials. Its process starts with the first trial. */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): ClosableEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;

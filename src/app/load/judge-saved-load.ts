@@ -52,7 +52,6 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
   );
 }
 
-/** The judgement of one trial's saved evidence, and the name of its first evidence file. */
 export interface SavedTrialOutcome {
   readonly outcome: TrialResult;
   readonly evidence: LoadEvidence;
@@ -99,7 +98,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // `JSON.parse` is slow to reject a pod's log, which has a line of JSON for each request.
+  // A pod's log has a JSON object in each line. `JSON.parse` would be slow to reject the whole log.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

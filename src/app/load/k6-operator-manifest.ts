@@ -9,7 +9,6 @@ import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import type { LoadPlan } from "./plan-load.ts";
 import { loadAgentsOf } from "./target-environment.ts";
 
-/** Returns a Kubernetes manifest with which the k6-operator sends a planned load of exactly one trial. */
 export function k6OperatorManifest(
   { trials, tiers }: LoadPlan,
   target: Target,

@@ -5,19 +5,17 @@ import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { fromOutside } from "../../base/line.ts";
 
-/** Why no load is sent, as data that command line and library describe in their own terms. */
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
-  /** The target requires no keys, but the limits that a load tests are limits of keys. */
+  /** A load tests the limits of keys, but the target requires no keys. */
   | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** None of the chosen scenarios can be sent. `left` gives the reason for each, as a phrase. */
+  /** No chosen scenario can be sent. `left` has a reason for each. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
-  /** Discovery failed, for example because the target refused the key. `sentence` gives the reason. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** This machine ran out of a resource that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
@@ -37,7 +35,6 @@ export class UnsendableLoadError extends UsageError {
   }
 }
 
-/** Describes in one sentence why no load is sent, without naming any flag or option. */
 export function describeNotSent(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":

@@ -20,7 +20,6 @@ export interface LoadParameters {
   readonly scenarios: readonly string[] | "all";
   /** The load engine. `first`: the one that each scenario prefers. `in turns`: k6 and autocannon alternate. */
   readonly engine: EngineName | "first" | "in turns";
-  /** Number of k6 processes among which the load of each trial is divided. */
   readonly segments: number;
   /** The tier on which to send load. `null`: every tier for which the target has a key. */
   readonly tier: TierName | null;
@@ -41,15 +40,12 @@ export const defaultLoadParameters: LoadParameters = {
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
-  /** Limits and keys of the target for each tier. `null` for the embedded server, which creates new keys. */
+  /** Keys and limits of the target for each tier; `null` for the embedded server, which creates new keys. */
   readonly tiers: readonly TierKeys[] | null;
-  /** A reason for each chosen scenario that has no trial, as a phrase. */
   readonly unsendable: readonly string[];
 }
 
-/** A summary of a planned load. The user sees it, and agrees to the load or declines. */
 export interface LoadPreview {
-  /** Base URL of the target. `null`: the embedded server. */
   readonly baseUrl: string | null;
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
@@ -58,7 +54,6 @@ export interface LoadPreview {
   readonly unsendable: readonly string[];
 }
 
-/** Plans the trials of a load. Throws if there is no such scenario, no known tier or no possible trial. */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(parameters.scenarios, target !== null);
   const tiers = target === null ? null : chosenTiers(target, parameters.tier);
@@ -76,7 +71,6 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
   return { trials, tiers, unsendable, estimateOf: (trial) => estimateForTrial(trial, tiers) };
 }
 
-/** Checks the load parameters before anything is sent. The full check needs a key with a known tier. */
 export function assertLoadParameters(
   parameters: LoadParameters,
   target: Target | null,
@@ -87,7 +81,6 @@ export function assertLoadParameters(
   if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engines.names);
 }
 
-/** Checks the load parameters that do not depend on the target: scenarios and engine. */
 export function assertScenariosAndEngine(
   { scenarios, engine }: Pick<LoadParameters, "scenarios" | "engine">,
   isRealTime: boolean,
@@ -123,7 +116,7 @@ function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** How long a key rests between two trials, so that its earlier requests are out of the minute window. */
+/** How long a key rests between two trials, until the limit per minute no longer counts its earlier requests. */
 const keyPauseSeconds = 61;
 
 export function previewLoad(
@@ -142,7 +135,6 @@ export function previewLoad(
   return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * keyPauseSeconds, unsendable };
 }
 
-/** Returns the maximum number of requests of a trial; `null` if that depends on the responses. */
 export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;
@@ -153,7 +145,7 @@ export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recove
 /** Few scenarios, because without a test clock a key rests for a minute between two of them. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
-/** Returns the scenarios with the given names, without duplicates; the default scenarios for an empty list. */
+/** Returns the scenarios with the given names. An empty list stands for the default scenarios. */
 export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
   if (names === "all") return allScenarios;
   const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosInRealTime : defaultScenarios;

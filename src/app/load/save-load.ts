@@ -15,16 +15,13 @@ import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
 export interface RedactedLoad {
   readonly document: ReportDocument;
-  /** SHA-256 digest of each evidence file, by file name, for a signed statement about the load. */
   readonly digests: Digests;
   /** The folder with the files: a temporary one if the requested one failed, `null` if none was written. */
   readonly folder: string | null;
 }
 
-/** Collects load trials. `add` writes the evidence of a trial at once, and `finish` writes the report. */
 export type LoadWriter = ReturnType<typeof openLoadWriter>;
 
-/** Creates a writer for the results of a load. Without a `wantedFolder`, no files are written. */
 export function openLoadWriter(
   target: Target | null,
   wantedFolder: string | null,
@@ -70,7 +67,6 @@ export function openLoadWriter(
   };
 }
 
-/** Returns how to report that no load was sent; `null` for a reason that gets no report. */
 export function runEndWithoutLoad(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

@@ -37,16 +37,14 @@ import { openTargetEnvironment } from "./target-environment.ts";
 export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly target: Target | null;
   readonly patches?: readonly Patch[];
-  /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /** When the keys were last used, by `performance.now()`; `null`, the default, for unused keys. */
+  /** When the keys were last used (`performance.now()`). Default: `null`, for unused keys. */
   readonly usedAtMs?: number | null;
   readonly readOnly?: boolean;
   readonly messages: Messages;
-  /** Asks the user whether to send the load. Without agreement, a target that is not on loopback gets no load. */
+  /** Asks the user whether to send the load. Targets on loopback get the load without this question. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
-  /** Returns the file for k6's own HTML page about a trial; `null` for no page. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
   readonly signal?: AbortSignal;
 }
@@ -57,13 +55,12 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /** The report that says that no load was sent; `null` if the parameters were invalid or the user declined. */
   readonly kept: RedactedLoad | null;
 }
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
-/** Sends load and judges the rate limits by the responses. Writes nothing if `folder` is `null`. */
+/** Sends load, and judges the target's rate limits by the responses. Writes nothing if `folder` is `null`. */
 export async function sendLoad(
   options: SendLoadOptions,
   folder: string | null = null,
@@ -84,16 +81,13 @@ export async function sendLoad(
   }
 }
 
-/** A planned load to which the user has agreed. Its server and its keys are ready. */
 export interface PreparedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Runs trials and writes a report on them into the folder. May be called again with the same trials. */
   readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<RedactedLoad>;
   readonly close: () => Promise<void>;
 }
 
-/** Discovers the target, plans trials and asks for consent. The caller may run the trials repeatedly. */
 export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -200,12 +194,11 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // An interrupted pause counts in full in `waitedMs`, which must not exceed the load's duration.
+  // `waitedMs` includes an interrupted pause in full, but must not exceed the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }
 
-/** Returns how many requests a load may send after a run. `maxRequests` limits run and load together. */
 export const requestsLeft = (maxRequests: number | null, { requests }: Report): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
 
@@ -217,7 +210,6 @@ export interface LoadEvents {
   readonly progress: (progress: LoadProgress) => void;
   readonly outcome: (outcome: TrialResult) => void;
   readonly problem: (sentence: string) => void;
-  /** Called once when the load has ended. No other callback follows. */
   readonly done: () => void;
 }
 
@@ -231,7 +223,6 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/** Creates the environment of load trials, but starts nothing. `used`: last use of each key, by its name. */
 export const createEnvironment = (
   target: Target | null,
   patches: readonly Patch[],

@@ -16,13 +16,12 @@ export interface TierKeys {
   readonly tier: TierName;
   readonly limits: TierLimits;
   readonly main: TargetKey;
-  /** A second key of the tier; `null` if the target has only one. */
   readonly second: TargetKey | null;
 }
 
 const deliveryTimeoutMs = 30_000;
 
-/** Returns keys and limits of each tier with a usable key. A tier of the target's own counts as enterprise. */
+/** Returns the keys and limits of each tier. Any tier that the interface does not define counts as `enterprise`. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -32,7 +31,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/** Prepares the user's target for load trials. `used`: last use of each key, which rests before a trial. */
+/** Prepares the user's target for load trials. Keys that were `used` lately rest before a trial. */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
@@ -54,7 +53,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // A target may send all due webhook deliveries before it responds to an advance of the clock.
+    // The clock may lag: a target may deliver all due webhooks before it responds to an advance of the clock.
     const mayLag = needsReceiver(trial);
     const betweenTrials = clock?.betweenTrials ?? null;
     const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });
@@ -116,7 +115,6 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/** Agents of a load by role. The answering agent also streams if the target has no streaming agent. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,

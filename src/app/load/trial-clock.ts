@@ -20,7 +20,6 @@ const testAdvanceMs = 5000;
 /** Minimum difference between two times in headers that shows that the server's clock has moved. */
 const minChangeSeconds = 0.5;
 
-/** The server's time in Unix seconds, by two kinds of headers; `null` without such headers. */
 export interface ServerTimes {
   /** The server's time by its rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
@@ -33,7 +32,7 @@ interface ClockObservation {
   readonly timers?: Timers;
 }
 
-/** Whether a test clock stands still by itself, and follows an advance. */
+/** Whether a test clock moves only when it is advanced. */
 export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
@@ -62,10 +61,9 @@ export const serverTimeReader =
   };
 
 const advanceIntervalMs = 100;
-/** How far an advanced clock may lag behind real time. The checks of limits allow for this difference. */
+/** Maximum lag of a test clock behind real time. The checks of limits allow for this difference. */
 const maxLagMs = 10_000;
 
-/** A standing test clock that the harness advances along with real time until `stop`. */
 export type FollowingClock = ReturnType<typeof followRealTime>;
 
 /** Makes a test clock follow real time by advancing it every 100 ms. */
@@ -95,16 +93,13 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   const running = run();
   const lagMs = (): number => Math.max(maxMs, currentLagMs());
   return {
-    /** Returns the largest lag behind real time so far. */
     lagMs,
-    /** Returns why the test clock did not keep up with real time; `null` if it did. */
     problem: (): string | null => {
       const worstMs = lagMs();
       if (worstMs <= maxLagMs) return null;
       const cause = failure === null ? "" : ` (${failure})`;
       return `the target's test clock lagged behind by ${formatDuration(Math.round(worstMs))}, though it was moved along with real time${cause}`;
     },
-    /** Stops advancing the clock. Resolves when the current advance, if any, has ended. */
     stop: async (): Promise<void> => {
       end.abort();
       await running;
@@ -116,10 +111,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
-/**
- * Returns a test clock that retries a failed advance for 8 s, and then ends the load with {@link TargetDied}. Must be
- * used only between trials, because a retry may advance the clock twice.
- */
+/** Returns a test clock that retries a failed advance. Use only between trials: a retry may advance the clock twice. */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
   advance: async (ms) => {
@@ -160,7 +152,6 @@ export function controlTrialClock(target: Target, clock: ClockControl) {
   return {
     betweenTrials,
     beginMinute: () => betweenTrials.advance(minuteOverMs),
-    /** Makes the clock follow real time, if it stands still by itself. Otherwise resolves to `null`. */
     keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
       standing ??= isStandingClock({ clock: betweenTrials, read: serverTimeReader(target, main) });
       return (await standing) ? followRealTime(clock) : null;

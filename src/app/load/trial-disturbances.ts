@@ -15,9 +15,8 @@ interface WatchedTrial {
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
-  /** The test clock that the harness advances along with real time; `null` if the harness does not do this. */
   readonly inStep: FollowingClock | null;
-  /** Whether the test clock may lag behind real time, as in trials that count no requests in a window. */
+  /** Whether the test clock may lag behind real time, because the trial counts no requests per window. */
   readonly mayLag: boolean;
 }
 

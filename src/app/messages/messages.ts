@@ -3,7 +3,6 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** The texts in which messages of the command line and of the library differ. */
 export interface MessageTerms {
   /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
@@ -15,7 +14,6 @@ export interface MessageTerms {
   >;
 }
 
-/** Creates the messages that say why a check was skipped, and what would enable it. */
 export function createMessages({ nameOf, hints }: MessageTerms): Messages {
   const reason = (cause: SkipCause): string => {
     if (typeof cause === "string") return cause;
@@ -74,22 +72,18 @@ const boundHint = (bound: keyof RunBounds, name: string): Hint => ({
   is: null,
 });
 
-/** Joins texts as `a, or b` or `a, b, or c`. */
 const joinAlternatives = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
 
 const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
 
-/** A hint how to enable a skipped check: `give` names what the user has to provide. */
 export interface Hint {
   readonly give: string;
-  /** Explanation of `give` after a colon; `null` if none is needed. */
   readonly is: string | null;
 }
 
 type AgentNeed = `agents.${AgentRole}`;
 type EventNeed = Extract<Need, `triggers.${string}`>;
 
-/** The requirements of probes for which `hintsByNeed` has a hint. */
 type TableNeed = Exclude<Need, AgentNeed | EventNeed | "receiver">;
 
 const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {

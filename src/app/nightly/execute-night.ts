@@ -28,15 +28,11 @@ export interface NightPlan extends RunNightOptions {
   readonly before: readonly Night[];
 }
 
-/** The reports of a night's run and load, before they are compared with earlier nights. */
 export interface ExecutedNight {
   readonly night: Night;
   readonly run: ReportDocument | null;
-  /** The report of a run that could not be judged, with the reason; `null` for every other run. */
   readonly unjudged: ReportDocument | null;
-  /** The report on the load; `null` if no load was sent. */
   readonly load: ReportDocument | null;
-  /** Why no load was sent although one was requested; otherwise `null`. */
   readonly noLoad: NotSentReason | null;
   readonly interrupted: boolean;
 }
@@ -45,11 +41,9 @@ export interface JudgedNight {
   readonly night: Night;
   readonly judgement: NightJudgement;
   readonly executed: ExecutedNight;
-  /** Number of nights in the history, including the present one. */
   readonly nightCount: number;
 }
 
-/** Runs the suites and sends the load, and repeats trials with worse results than on earlier nights. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const { events, done } = plan.view.run;
@@ -128,7 +122,6 @@ function unjudgedNight(
   return { night, run: null, unjudged: run, load: null, noLoad: null, interrupted };
 }
 
-/** Returns the name under which a history records the target. `null`: the embedded server. */
 export const historyNameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
 const reportPartFolder = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
@@ -138,17 +131,17 @@ export interface NightEvents {
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called when the night is judged, before it is saved. So the verdict is shown even if saving fails. */
+  /** Called with the judged nightly run before it is saved, so that the verdict is shown even if saving fails. */
   readonly judged?: (night: JudgedNight) => void;
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a run followed by a load. `maxRequests` limits both together; `readOnly` omits the load. */
+/** Options of a run and a load after it. `maxRequests` limits both together; `readOnly` omits the load. */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];
-  /** The load, or `null`. `engine` must not be `in turns`: trials are comparable only by the same engine. */
+  /** The load; `null` for none. `engine` must not be `in turns`: only trials by the same engine are comparable. */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;

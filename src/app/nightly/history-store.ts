@@ -29,7 +29,7 @@ export const newNightId = (started: Date): string => `${timeInName(started)}-${r
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
-/** Reads a history. Nights that begin more than a day after `nowMs` count as damaged. */
+/** Reads the history of nightly runs. Runs that begin more than a day after `nowMs` count as damaged. */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
@@ -63,7 +63,7 @@ function readEntry(folder: string, name: string, nowMs: number): NightEntry {
   }
 }
 
-/** Writes a night into a file of its own, so that concurrent jobs never overwrite each other's nights. */
+/** Writes a nightly run into a file of its own, so that concurrent jobs never overwrite each other's results. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
@@ -72,11 +72,10 @@ export const removeReports = (folder: string, id: string): void =>
 
 export interface Retention {
   readonly nights: number;
-  /** Maximum number of nights of which the history keeps the full reports. */
   readonly reports: number;
 }
 
-/** Removes the oldest nights and their reports, half-written files, and reports that belong to no night. */
+/** Removes the oldest nightly runs and their reports, half-written files, and reports without a run. */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => nightFileName.test(name));
@@ -113,7 +112,6 @@ function namesIn(folder: string): string[] {
 
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
-/** Parses the content of a night's file in the history. Accepts the current format and format 1. */
 export function parseNight(text: string): Parsed<Night> {
   const json = parseJson(text);
   if (json.kind === "problem")

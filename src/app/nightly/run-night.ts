@@ -26,7 +26,6 @@ import {
   type RunNightOptions,
 } from "./execute-night.ts";
 
-/** Runs a night, compares it with earlier nights, and saves it unless it was interrupted. */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;
   if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
@@ -49,11 +48,9 @@ function assertSameTarget(before: string | null, now: string, history: string): 
 export interface SavedNight extends JudgedNight {
   readonly kind: "kept";
   readonly damaged: readonly DamagedNight[];
-  /** Folder of the night's full reports; `null` if the history has not kept them. */
   readonly reports: string | null;
 }
 
-/** Compares a night with the earlier ones, saves it, and writes the pages of its reports and of the trend. */
 export function saveNight(executed: ExecutedNight, before: NightHistory, options: RunNightOptions): SavedNight {
   const { history, keep, rules, view } = options;
   const judgement = judgeNight(before.nights, executed.night, rules);
@@ -83,7 +80,7 @@ function writePages(
   };
   for (const [part, document] of Object.entries({ run: run ?? unjudged, load }))
     if (document !== null) write(join(reportFolder(folder, id), part, "report.html"), renderHtml(document));
-  // Reads the history again, because another job may have saved a night in the meantime.
+  // Reads the history again, because another job may have saved a nightly run since.
   const history = readHistory(folder, Date.now());
   write(join(folder, trendPageFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (page !== null) write(page, renderTrendPage(history, { hasReports: () => false }));

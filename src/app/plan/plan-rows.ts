@@ -28,7 +28,7 @@ export interface PlanRow {
   /** Keys with which the probe sends requests. The plan counts all requests for the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /** Estimated number of agent executions, if usage requests count against rate limits. */
+  /** Estimated number of agent executions, if `GET /usage` counts against the target's rate limits. */
   readonly executions: number;
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;
@@ -51,7 +51,6 @@ export function planRowOf(
   };
 }
 
-/** Returns the key with which a probe sends most of its requests. Only for probes that run once per target. */
 export function mainKeyOfProbe(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
@@ -89,12 +88,10 @@ const longestWaitSeconds = (waits: WaitOptions | undefined, target: Target): num
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/** Cost that the tests of this tier's limits add to a run, if the main key turns out to have this tier. */
 export interface TierCost extends ProbeCost {
   readonly tier: string;
 }
 
-/** Returns the cost of testing each published tier's limits, for a main key whose tier is unknown. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -111,7 +108,7 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;
-  /** Whether the rate limits of the key are known. If not, the run stays below the limits of the free tier. */
+  /** Whether the key's rate limits are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
   /** Maximum total wait of the requests with this key, in seconds; 0 if the target has a test clock. */
@@ -149,7 +146,6 @@ const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { 
 /** Length of a minute window. It includes one extra second, because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
-/** Returns how long the limit per minute delays a number of requests, in seconds. */
 const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteWindowSeconds;
 

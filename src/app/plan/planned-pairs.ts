@@ -8,17 +8,16 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How many pairs (or triples) of request properties a run will try, and what would let it try the rest. */
+/** Number of combinations of request properties, such as endpoint and key, that a run will try. */
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
-  /** Target file lines or flags with which the run would try more pairs, the most effective first. */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/** Pairs of request properties that a run will try. `triples`: endpoint, kind of key and state of the key. */
+/** Pairs of request properties that a run will try. `triples` combine endpoint, kind of key and state of the key. */
 export interface PlannedPairs extends PlannedPairCounts {
-  /** Whether `covered` is only a minimum, because unplanned requests may try further pairs. */
+  /** Whether unplanned requests may try further pairs, so that `covered` is only a minimum. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;
@@ -31,12 +30,10 @@ interface PlannedPairsInput {
   readonly short: ReadonlySet<PlannedProbe>;
   readonly maxRequests: number;
   readonly maxExecutions: number | null;
-  /** Number of requests that discovery sends. They come first, and count against `maxRequests`. */
   readonly discoveryRequests: number;
   readonly messages: Messages;
 }
 
-/** Counts the pairs of request properties that generated requests will try; `null` if there are none. */
 export function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairsInput): PlannedPairs | null {
   const at = planned.findIndex(({ probe }) => probe === cornersRequested);
   if (at === -1) return null;
@@ -59,7 +56,6 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
   };
 }
 
-/** Whether the missing requirement is a higher `maxRequests` or `maxExecutions`. */
 const needsLargerBudget = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 

@@ -30,9 +30,7 @@ export interface RunPlan {
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
   readonly pairs: PlannedPairs | null;
-  /** Questions about the run that only the run itself can answer, such as the tier of a key. */
   readonly unknown: readonly OpenQuestion[];
-  /** The additional cost for each tier that the main key may have; empty if the key's tier is known. */
   readonly ifTierShown: readonly TierCost[];
   /** Totals of the plan. `executions` and `waitSeconds` are estimates. */
   readonly totals: {
@@ -41,7 +39,6 @@ export interface RunPlan {
     readonly waitSeconds: number;
     readonly checks: number;
   };
-  /** The checks that the run would probably skip because `maxWaitMs` is too short; `null` if none. */
   readonly shortOfTime: ChecksShortOfTime | null;
   readonly requirements: RequirementSet;
   /** The bounds of the run, with defaults filled in. `maxRequests` is `null` if it is unlimited. */
@@ -49,7 +46,6 @@ export interface RunPlan {
 }
 
 export interface ChecksShortOfTime {
-  /** Ids of checks that the run would skip, at least for one tier, because `maxWaitMs` is too short. */
   readonly checks: readonly string[];
   /** The smallest `--max-wait`, in minutes, that lets every check run. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
@@ -59,7 +55,6 @@ export interface PlanOptions extends RunScope {
   readonly target: Target;
 }
 
-/** Plans a run without sending anything. Returns `null` if the target has no main key. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const {
     target: named,

@@ -16,7 +16,6 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { mainKeyOfProbe } from "./plan-rows.ts";
 
 export interface SimulatedRun {
-  /** Probes that a run would skip, because `maxWaitMs` is shorter than their wait. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }
@@ -70,22 +69,21 @@ export async function simulateRun(planned: readonly PlannedProbe[], parts: Simul
   return { unaffordable, waitedMs: time.waitedMs() };
 }
 
-/** Lets other probes that wait for the same key send their next request first, as in a real run. */
+/** Lets other probes that wait for the same key send first, as in a real run. */
 async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
 
-/** Number of microtasks to wait until the pacer has let another waiting probe send its request. */
+/** Enough microtasks for another waiting probe to send its request. */
 const handoverMicrotasks = 10;
 
 interface SimulationContext {
   readonly target: Target;
   readonly main: TargetKey;
   readonly time: RunClock;
-  /** When each probe ended, in virtual milliseconds, by the probe's name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Tells the pacer that a new minute window of the tier's key has just begun, with one request in it. */
+  /** Records that a minute window of the tier's key has just begun, with one request in it. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -102,7 +100,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe of the stage `limits` waits for a new minute window itself, and the pacer does not delay it.
+  // Probes of this stage wait for a new minute window themselves, so their requests are not delayed any further.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -146,7 +144,7 @@ const simulatedSample = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds the smallest maximum wait in minutes that skips no probe; `null` if a day is not enough. */
+/** Finds the shortest wait in minutes with which no probe is skipped; `null` if a day is not enough. */
 export async function findSufficientWaitMinutes(
   planned: readonly PlannedProbe[],
   parts: SimulationOptions,
@@ -162,13 +160,13 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/** How far below an unlimited run's wait the search starts, because that wait includes optional waits. */
+/** The search starts this far below the wait of an unlimited run, which includes optional waits. */
 const searchMarginMinutes = 2;
 
 /** Number of event-loop turns without a new timer after which virtual time advances. */
 const idleTurns = 3;
 
-/** Creates timers with a simulated clock, which jumps to the end of the first sleep when all code sleeps. */
+/** Creates timers with a simulated clock. When all code sleeps, the clock jumps to the end of the first sleep. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

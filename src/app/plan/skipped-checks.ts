@@ -6,11 +6,9 @@ import { type Enabler, fastSkip, needsMoreTime, need, needsTierOfKey, type Messa
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** Checks that a run skips because of the same missing requirement, such as a line of the target file. */
 export interface SkipGroup {
   readonly enabledBy: string;
   readonly checks: readonly string[];
-  /** Ids of those `checks` for which another requirement is missing, too. */
   readonly needingMore: readonly string[];
 }
 
@@ -18,7 +16,6 @@ interface SkipConditions {
   readonly target: Target;
   readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
-  /** Whether slow probes are left out of the run. */
   readonly fast: boolean;
   readonly messages: Messages;
 }
@@ -68,26 +65,21 @@ function missingRequirementsOf(
   ];
 }
 
-/** Returns the requirements that are missing for a probe that is not part of the plan. */
 function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
   if (fast && probe.per === "tier") return [need("fast")];
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [needsTierOfKey] : [];
 }
 
-/** A question about a run that its plan cannot answer, because planning sends nothing. */
 export type OpenQuestion =
-  /** It is open which agent from the target's list the run will choose. */
   | { readonly kind: "which agent" }
-  /** Until response headers show the key's tier, the run stays below the limits of the free tier. */
+  /** The key's tier is unknown. Until response headers show it, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
-  /** It is open whether the target can reach the webhook receiver. */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
-  /** It is open how many webhook retries will arrive within the maximum wait. */
   | { readonly kind: "retries" }
-  /** It is open whether usage requests count against rate limits. If not, agents run `executions` more times. */
+  /** Do usage requests count against rate limits? If not, agents run `executions` more times. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** It is open how many further requests the run will send, such as retries after 429. */
+  /** How many further requests will the run send, such as retries after 429? */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

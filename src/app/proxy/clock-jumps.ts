@@ -37,7 +37,7 @@ function serverTimeMs(exchange: Exchange): number | null {
   const [reset, resetAfter] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
   );
-  // A reset time in milliseconds breaks clause HDR-14. Ignoring it here avoids a false jump of the clock.
+  // Ignores a reset time in milliseconds, which breaks clause HDR-14. It would look like a jump of the clock.
   const isUnixSeconds = typeof reset === "number" && reset > 1e9 && reset < 1e10;
   return isUnixSeconds && typeof resetAfter === "number" && resetAfter <= maxWindowSeconds
     ? (reset - resetAfter) * 1000
@@ -46,5 +46,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Older advances matter only to an exchange that began more than 1,000 advances ago. */
+/** Older advances would matter only to an exchange that began over 1,000 advances ago. */
 const maxAdvances = 1000;

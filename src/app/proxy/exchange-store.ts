@@ -4,7 +4,6 @@ import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
 const maxKeptPerKind = 3;
-/** Maximum number of kept exchanges that show a breach of the same check. */
 const maxKeptPerBreach = 5;
 /** Maximum number of kept exchanges. Further exchanges are kept only if they show a breach. */
 const maxKeptExchanges = 1500;
@@ -47,7 +46,6 @@ function approximateBytes({ request, answer }: Exchange): number {
   return 2048 + received * 2 + (request.body.kind === "none" ? 0 : request.body.bytes);
 }
 
-/** Identifies the kind of an exchange. Exchanges of the same kind usually get the same judgement. */
 function kindOf(exchange: Exchange): string {
   const { request, answer, key } = exchange;
   if (answer.kind !== "answered") return "unanswered";

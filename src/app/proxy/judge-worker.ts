@@ -38,7 +38,7 @@ const post = (message: MessageFromJudge): void => proxyPort.postMessage(message)
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
-/** A user of the proxy can add only the tiers of keys. So every hint names the option for tiers. */
+/** The tier of a key is the only setting that a user of the proxy can add, so every hint names that option. */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,
@@ -55,7 +55,6 @@ const trafficJudge = startTrafficJudge({
 });
 
 const judgingIntervalMs = 5000;
-/** The judging thread pauses only after work that took at least this long. */
 const minPausedWorkMs = 20;
 /** Aborted when the proxy asks for the report, so that the user does not wait for pauses. */
 const pauses = new AbortController();

@@ -52,7 +52,6 @@ function headerPairs(raw: readonly string[]): Header[] {
   return pairs;
 }
 
-/** Returns all bytes of a body; `null` if the proxy kept only the body's beginning. */
 function bytesOf({ pieces, length }: KeptBody): Buffer | null {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   return bytes.length === length ? bytes : null;
@@ -63,7 +62,7 @@ function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
   return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
 }
 
-/** Parses the events of an SSE stream. The events of a compressed stream all get the time of its end. */
+/** Parses the events of an SSE stream. In a compressed stream, all events get the time of the stream's end. */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
   const stream = readStream(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);

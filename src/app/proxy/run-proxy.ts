@@ -23,19 +23,15 @@ export interface ProxyOptions {
   readonly onBreach: (check: string, actual: string) => void;
 }
 
-/** A running proxy that judges the traffic through it. */
 export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 
-/** Further exchanges are counted, but not judged. */
+/** Maximum number of exchanges that wait for the judging thread. Further exchanges are only counted. */
 const maxWaitingExchanges = 6000;
-/** Maximum total size of the exchanges that wait for the judging thread. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 /** Exchanges are sent in groups, because each message to the judging thread costs time. */
 const maxGroupDelayMs = 20;
-/** Maximum number of exchanges that are sent to the judging thread as one group. */
 const maxGroupSize = 64;
 
-/** Starts a proxy that judges the traffic in a separate thread. Throws Node's error if it cannot listen. */
 export async function startProxy(options: ProxyOptions) {
   const { baseUrl, network, host, port, tls } = options;
   const startedUnixMs = performance.timeOrigin + performance.now();
@@ -57,7 +53,6 @@ export async function startProxy(options: ProxyOptions) {
       },
     });
     return {
-      /** The base URL of the proxy. Clients use it in place of the server's. */
       baseUrl: forwarder.origin + pathname,
       count: (): number => count,
       /** Stops the proxy, and returns two reports: one on the server, and one on its clients. */

@@ -40,7 +40,6 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
 
 /** Maximum number of keys that get a name. All further keys count as hidden. */
 const maxNamedKeys = 5000;
-/** The waiting exchanges are judged as soon as there are this many. */
 const minBatchSize = 2000;
 /** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
@@ -49,7 +48,7 @@ const maxSamplesPerKey = 20_000;
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
-  // After a clock advance, times cannot be compared with rate-limit windows, and are not judged.
+  // After an advance of the clock, times cannot be compared with rate-limit windows.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();
@@ -113,7 +112,10 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       if (batch.length >= minBatchSize) await judgeBatch();
     },
     judge: judgeBatch,
-    /** Judges all waiting exchanges, and returns the reports. `skipped`: exchanges too fast to be judged. */
+    /**
+     * Judges the waiting exchanges, and returns the reports. `skipped` counts exchanges that arrived too fast to be
+     * judged.
+     */
     finish: async (skipped: number): Promise<ProxyReports> => {
       await judgeBatch();
       const gaps = [
@@ -154,7 +156,6 @@ function clientProbeRuns({ target, exchanges, startedUnixMs }: RecordedTraffic):
 const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
   judgeEvidence(recordedClientSuites, resultsByProbe(clientProbeRuns(traffic)));
 
-/** Assembles the report on the clients of a proxy. Judges their requests as if one client had sent them all. */
 async function reportOnClients(
   given: RecordedTraffic,
   description: RecordingDescription,

@@ -6,23 +6,20 @@ import type { Body, Header, Answered } from "../../evidence/exchange.ts";
 import { recordBody } from "../../wire/record-body.ts";
 import type { MissingPart } from "./recording.ts";
 
-/** Returns the string at a path of a JSON value; an empty string if there is none. */
 export function stringAt(value: unknown, ...path: readonly string[]): string {
   const found = getPath(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
-/** A body from an HTTP archive. `gap` says whether the body is missing or cut off; `null` if it is complete. */
+/** A body from an HTTP archive. `gap` says how it is incomplete; `null` if it is complete. */
 export interface HarBody {
   readonly body: Body;
   readonly bytes: Buffer;
   readonly gap: Extract<MissingPart, "no body" | "cut body"> | null;
 }
 
-/** Returns a body of which only the length is known. */
 export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "", tail: "", bytes, sha256: "" });
 
-/** Returns the first value of the header with this name. `name` is in lower case. */
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
@@ -94,7 +91,6 @@ function bytesOf(content: unknown): Buffer | null {
   return Buffer.from(text, isBase64 ? "base64" : "utf8");
 }
 
-/** Whether the archive itself marks the body as incomplete, by a comment or by the field `_truncated`. */
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
@@ -118,7 +114,6 @@ const decompressors = new Map<string, (raw: Buffer, bounds: { maxOutputLength: n
 ]);
 const maxDecompressedBytes = 32 * 1024 * 1024;
 
-/** Whether bytes are uncompressed text: valid UTF-8 without control characters. */
 function isText(bytes: Buffer): boolean {
   try {
     // oxlint-disable-next-line no-control-regex
@@ -151,7 +146,6 @@ function numberAt(value: unknown, name: string): number | undefined {
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 
-/** When a request was sent, and when its response began and ended. Times are Unix milliseconds. */
 export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
@@ -160,7 +154,6 @@ export interface HarTimes {
   readonly mayBeEarly: boolean;
 }
 
-/** Reads an entry's times; `null` if they are missing, or may be too early and no `Date` corrects them. */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
   const sentMs = Date.parse(stringAt(entry, "startedDateTime"));
   const tookMs = getPath(entry, "time");
@@ -174,7 +167,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeEarly };
 }
 
-/** Recorders that store when a request was sent. Others store when it was queued. */
+/** Programs that record when a request was sent. Other programs record when it was queued. */
 const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateHeaderMs(headers: readonly Header[]): number | null {
@@ -185,7 +178,7 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 /** How much earlier than the response a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
-/** Returns how many milliseconds later than recorded each response may have begun, by its `Date` header. */
+/** Returns how much later each response may have begun than recorded, in milliseconds, by its `Date` header. */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);

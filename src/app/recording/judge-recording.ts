@@ -37,19 +37,17 @@ export interface JudgeRecordingOptions {
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly messages: Messages;
-  /** Name of the user's option for the tier of a key, for use in messages. Default: `--tier`. */
   readonly tierName?: string;
 }
 
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingContents;
-  /** Number of exchanges that were judged, but are not kept in the evidence. Default: 0. */
   readonly counted?: number;
-  /** Breaches found earlier in the same traffic, by check id. The evidence may lack their exchanges. */
+  /** Breaches that were found earlier in the same traffic, by check id. The evidence may lack their exchanges. */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
-/** Judges recorded traffic by the checks that need no requests of the harness's own. */
+/** Judges recorded traffic by all checks that do not have to send requests. */
 export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
   const { file, baseUrl: named } = options;
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
@@ -74,7 +72,6 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   );
 }
 
-/** Judges recorded exchanges whose keys were replaced by names, and assembles the server's report. */
 export async function judgeTraffic(
   traffic: RecordedTraffic,
   description: RecordingDescription,
@@ -104,7 +101,7 @@ export function reportOnRecording(
   const facts = { requirements, messages, ...(party && { party }), started, finished };
   const { report, evidence } = redactRun(result, facts, traffic);
   return {
-    // `created` lists only what the harness itself created. The recorded requests came from other programs.
+    // `created` lists only what the harness itself created. Other programs sent the recorded requests.
     report: { ...report, created: [], recording: describeRecording(traffic, description) },
     evidence: keepsBodies ? evidence : withoutBodies(evidence),
   };
@@ -133,7 +130,6 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
     count,
   }));
 
-/** Creates a target for the recorded server. Throws if `tiers` names a key that the recording lacks. */
 export function recordedTarget(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,
@@ -156,7 +152,7 @@ export function recordedTarget(
   };
 }
 
-/** Makes times relative to the first request. A time of 0 stays, because it means that none was recorded. */
+/** Makes times relative to the first request. A time of 0 means that no time was recorded, and stays 0. */
 function relativeToStart(
   exchanges: readonly Exchange[],
   target: Target,

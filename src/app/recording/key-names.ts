@@ -10,11 +10,11 @@ const hiddenKeyName = "hidden key";
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /** The recording has a name in place of the key, as this harness's own evidence does. */
+  /** The recording has a name in place of the key. The harness's own evidence does this. */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
-/** Names each exchange's key. If none is shown, all count as hidden: Chromium leaves keys out of archives. */
+/** Names the key of each exchange. If no key is shown, as in Chromium's archives, all keys count as hidden. */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");
@@ -120,7 +120,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
 
 const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
-/** Removes secrets from their usual places. Keys elsewhere are redacted later, with the report. */
+/** Removes secrets from the usual headers and fields. Secrets elsewhere are redacted later, with the report. */
 export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {

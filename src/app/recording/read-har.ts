@@ -88,10 +88,10 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/** Assumed duration of an exchange without times: a day contradicts no duration in a response. */
+/** Assumed duration of an exchange without times: so long that no time in a response contradicts it. */
 const assumedDurationMs = 86_400_000;
 
-/** Reads headers without HTTP/2 pseudo-headers. Splits those that Chromium joined by line feeds. */
+/** Reads headers without HTTP/2 pseudo-headers. Chromium joins repeated headers by line feeds, so these are split. */
 function headersOf(message: unknown): Header[] {
   const headers = getPath(message, "headers");
   if (!Array.isArray(headers)) return [];
@@ -118,7 +118,6 @@ const isCached = (entry: unknown, status: number, headers: readonly Header[]): b
     cacheFieldNames.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
   );
 
-/** Returns the events of a response and how the response ended. An archive does not say who closed a stream. */
 function endingOf(
   { bytes, gap }: HarBody,
   headers: readonly Header[],

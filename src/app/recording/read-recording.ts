@@ -15,7 +15,6 @@ import { isLostWithTarget } from "../../run/send/retry.ts";
 /** Maximum size of a recorded file. Its parsed JSON may need several times as much memory. */
 export const maxRecordingBytes = 200 * 1024 * 1024;
 
-/** Content of a recorded file. Load evidence has only its kind, because another function reads it. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
 export function readRecordedFile(file: string): RecordedFile {
@@ -76,7 +75,6 @@ export function readExchangeLines(text: string, file: string): Recording {
   return toRecording(exchanges, "JSON lines of exchanges");
 }
 
-/** Converts exchanges into a recording to judge. Leaves out exchanges that show nothing about the server. */
 export function toRecording(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const startMs = recordingStartMs(sorted);
@@ -100,7 +98,7 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
   return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/** Start of the recording in Unix milliseconds: the latest estimate, because a `Date` may be too early. */
+/** Start of the recording in Unix milliseconds: the latest estimate, because a `Date` header may be too early. */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");

@@ -37,7 +37,6 @@ export interface Recording {
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
-  /** Facts that the recording shows. `keys` is added when the requests' keys have been read. */
   readonly facts: Omit<RecordingContents, "keys">;
 }
 
@@ -62,7 +61,6 @@ export function countEach<K>(items: Iterable<K>): Map<K, number> {
   return counts;
 }
 
-/** Finds the base URL that fits the interface best, by paths and rate-limit headers. */
 export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
   const scores = new Map<string, number>();
   for (const each of exchanges) {
@@ -76,7 +74,6 @@ export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: stri
   );
 }
 
-/** Scores how strongly an exchange suggests its base URL; 0 if it does not fit the interface. */
 function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl: string; score: number } {
   const call = endpointCalled(request.method, request.url);
   const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];

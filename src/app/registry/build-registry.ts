@@ -15,11 +15,9 @@ import { temporaryName } from "../../base/files/file-names.ts";
 export interface BuildOptions extends VerifyingOptions {
   readonly registry: string;
   readonly site: string;
-  /** Address of the site, with a slash at the end; `null` if it is not known. */
   readonly url: string | null;
 }
 
-/** The result of building a site. A site is written only if all its statements are verified. */
 export type BuiltRegistry =
   | { readonly kind: "built"; readonly registry: Registry }
   | { readonly kind: "broken"; readonly problems: readonly RegistryProblem[] };
@@ -35,13 +33,13 @@ export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistr
   return { kind: "built", registry };
 }
 
-/** A file of a site. Its content is made only when the file is written, because reports are large. */
+/** A file of a site. Its content is made only when the file is written, because reports need much memory. */
 export interface SiteFile {
   readonly path: string;
   readonly content: () => string | Uint8Array;
 }
 
-/** Lists a registry site's files. Renders pages anew, because a vendor's page could contain anything. */
+/** Lists the files of a registry site. Does not copy the vendors' HTML pages, which could contain anything. */
 export const siteFiles = (
   registry: Registry,
   statements: readonly VerifiedStatement[],

@@ -8,7 +8,6 @@ export interface FoundStatement {
   /** Name of the statement's file, without `.json`. */
   readonly version: string;
   readonly file: string;
-  /** Folder of the vendor's report; `null` if there is none. */
   readonly report: string | null;
 }
 
@@ -18,7 +17,6 @@ export interface FoundVendor {
   readonly statements: readonly FoundStatement[];
 }
 
-/** A problem in a registry: a path below the registry's folder, and what is wrong there. */
 export interface RegistryProblem {
   readonly path: string;
   readonly reason: string | Error;
@@ -30,7 +28,7 @@ export interface FoundStatements {
 }
 
 const keysFileName = "keys.json";
-/** Vendors' names become URLs, and lower-case names cannot collide on any file system. */
+/** Vendors' names become URLs and file names. Lower-case names cannot collide on any file system. */
 const vendorName = /^[a-z\d][a-z\d-]*$/;
 /** A version that ends in `.json` or `.html` could collide with another file of the site. */
 const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
@@ -67,7 +65,7 @@ function vendorIn(registry: string, entry: Dirent): FoundStatements {
   };
 }
 
-/** A link from a stranger's pull request could lead to any file of the machine that builds the site. */
+/** A symbolic link in a stranger's pull request could lead to any file of the machine that builds the site. */
 const notPlain = "is neither a file nor a folder, but a link or a device. Put the file itself there";
 
 function specialFileIn(folder: string): string | null {

@@ -22,7 +22,6 @@ export interface VerifyingOptions {
   readonly now: Date;
 }
 
-/** Verifies a vendor's statements by its list of keys and by the reports. The newest comes first. */
 export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions) {
   const keysPath = `${vendor.folder}/keys.json`;
   const name = await unlessBroken(keysPath, async () => nameIn(vendor));
@@ -42,7 +41,6 @@ async function nameIn({ folder, keys }: FoundVendor): Promise<{ readonly name: s
   return { name: first?.vendor ?? folder };
 }
 
-/** Calls `read`, and turns an error about wrong input into a problem that names `path`. */
 async function unlessBroken<T>(path: string, read: () => Promise<T>): Promise<T | RegistryProblem> {
   try {
     return await read();
@@ -93,7 +91,7 @@ async function verifyOne(
   return { found, entry };
 }
 
-/** Returns a problem if the run ended in the future: such a statement would stay the newest. */
+/** A statement from the future is a problem, because it would always be the newest. */
 const futureOf = ({ finished }: Statement, now: Date): string[] =>
   Date.parse(finished) > now.getTime()
     ? [`finished: the run ended on ${finished.slice(0, 10)}, which is yet to come`]
@@ -105,7 +103,6 @@ const signatureOf = ({ envelope, subjects, expires }: Seal): PageSignature => ({
   expires,
 });
 
-/** Sorts statements, the newest first, and names for each the newer ones about the same deployment. */
 function withNewer(statements: readonly VerifiedStatement[]): VerifiedStatement[] {
   const sorted = statements.toSorted((one, other) => finishedMs(other) - finishedMs(one));
   return sorted.map(({ found, entry }) => {

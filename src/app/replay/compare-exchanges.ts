@@ -2,10 +2,7 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
-/**
- * A property of two responses, compared. `significant`: another status, error code or shape. `usual`: a value that
- * changes in every response, such as a date.
- */
+/** One compared property of two responses. `usual`: the value changes in every response, such as a date. */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
   readonly name: string;
@@ -165,7 +162,7 @@ const maxComparedDepth = 30;
 /** Maximum number of JSON values to compare. Further values are ignored. */
 const maxComparedValues = 2000;
 
-/** A flattened JSON value. `values`: the JSON text of each leaf, by its path, such as `body.items[0].id`. */
+/** A flattened JSON value: the JSON text of each leaf by its path, such as `body.items[0].id`. */
 export interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
   /** Types of the values at each path, such as `string`. Paths have `[]` in place of an array index. */
@@ -205,7 +202,7 @@ export interface ShapeChange {
   readonly now: string;
 }
 
-/** Returns the outermost paths with different types, except in items of an array that is empty in either value. */
+/** Returns the outermost paths whose types differ. Ignores the items of an array that is empty in one response. */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

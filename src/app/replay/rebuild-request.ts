@@ -11,7 +11,7 @@ import { checkedKey } from "../../target/target-file.ts";
 import type { Target } from "../../target/target.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** The base URL in the report, and the base URL to which its requests are sent again. Both end in `/v1`. */
+/** The base URL in the saved report, and the base URL for the new requests. Both end in `/v1`. */
 export interface BaseUrlChange {
   readonly from: string;
   readonly to: string;
@@ -79,9 +79,8 @@ const eventsOf = ({ answer }: Exchange): number => (answer.kind === "answered" ?
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KeySources {
-  /** The target of the user's target file. Its keys have the same names as in the report. */
   readonly target: Target | null;
-  /** The user's API key, usable only if all requests of the report were sent with the same key. */
+  /** The user's API key. Usable only if the report's requests all used the same key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
   readonly shellVariableOf: (name: string) => string | undefined;
@@ -90,13 +89,13 @@ export interface KeySources {
 export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables from which keys were read. A forged report could name those of other secrets. */
+  /** Environment variables from which keys were read. A forged report could name variables with other secrets. */
   readonly variables: readonly string[];
 }
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-/** Finds the API keys redacted in `chosen` requests. `apiKey` serves only if `all` exchanges used one key. */
+/** Finds the API keys that were redacted in the chosen requests. `apiKey` may be used only if there was one key. */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
@@ -115,7 +114,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** Names of the redacted keys in headers. A key of which only a part was redacted cannot be restored. */
+/** A key that was redacted only in part is left out, because it cannot be restored. */
 const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
@@ -142,7 +141,6 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment, s
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
-/** Replaces redaction marks by the keys; `null` if a mark stands for something other than a key. */
 export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

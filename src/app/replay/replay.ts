@@ -19,9 +19,7 @@ export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
   /** Id of a check. The id of a clause stands for all checks of the clause. */
   readonly check: string;
-  /** Instance of the finding to replay, such as a tier; `null` if the check has only one instance. */
   readonly instance: string | null;
-  /** The base URL to send to; `null` for the one in the report. */
   readonly baseUrl: string | null;
   readonly network: Network;
 }
@@ -34,15 +32,13 @@ export interface PreparedReplay {
   readonly target: Target | null;
   readonly network: Network;
   readonly secrets: readonly Secret[];
-  /** Why the user must confirm the replay before it is sent; `null` if no confirmation is needed. */
   readonly confirmation: ConfirmationReason | null;
 }
 
 export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
-  /** Why some requests got no response; `null` if all got one. */
   readonly stopped: string | null;
-  /** `other`: a response has another status, error code or shape, or not all requests were sent. */
+  /** `other`: a response differs in status, error code or shape, or not all requests were sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
@@ -76,7 +72,6 @@ export async function resendAndCompare(prepared: PreparedReplay, interrupted: Ab
   return { pairs, stopped, outcome };
 }
 
-/** Returns the base URL to send to. Throws if the target file is for another deployment than the report. */
 function chooseBaseUrl(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
@@ -89,7 +84,6 @@ export interface ReplayPair {
   readonly now: Exchange;
 }
 
-/** Pairs each saved exchange with its repetition. Redacts keys and webhook secrets in both. */
 function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly Exchange[]): ReplayPair[] {
   const { report, evidence } = kept;
   const { deep } = redactorWithAlteredKeys([...secrets, ...secretsInResponses(sent)]);

@@ -16,7 +16,7 @@ export interface ReplaySelection {
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
-/** Selects the exchanges in the findings of a check or clause: only those of failed findings, if any failed. */
+/** Selects the exchanges that a check's findings refer to. If findings failed, only these findings count. */
 export function selectExchanges(
   report: Report,
   evidence: Evidence,

@@ -12,13 +12,9 @@ import { reportFileName } from "../../report/statement/statement.ts";
 import { withReadErrors } from "./saved-run.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/**
- * Reads a saved report with its evidence, without webhook secrets. Damaged evidence is an error.
- * @param path folder of a report, or a report file; evidence is read only next to a file named `report.json`
- */
+/** Reads a saved report with its evidence, without webhook secrets. @param path folder of a report, or a report file */
 export const readReportDocument = (path: string): ReportDocument => readReportAt(path, readWithEvidence);
 
-/** Reads a saved report without its evidence. Comparisons need only the findings. */
 export const readReportWithoutEvidence = (path: string): ReportDocument => readReportAt(path, readWithoutEvidence);
 
 const readReportAt = (path: string, read: (file: string) => ReportDocument): ReportDocument =>
@@ -31,7 +27,6 @@ const readReportAt = (path: string, read: (file: string) => ReportDocument): Rep
 /** The error for a saved report that contradicts itself, because it was changed after it was written. */
 export class ContradictoryReport extends UsageError {}
 
-/** Reads a report whose totals and verdict must follow from its findings. */
 function readConsistentReport(file: string): Report {
   const report = readReport(readFileSync(file, "utf8"), file);
   const contradiction = contradictionInReport(report);
@@ -57,7 +52,6 @@ function readWithoutEvidence(file: string): ReportDocument {
   };
 }
 
-/** Combines a report and its evidence, without webhook secrets, into a document to show. */
 export function documentOf(
   report: Report,
   evidence: Evidence | null,
@@ -96,7 +90,6 @@ function readLoadEvidence(text: string, file: string): LoadEvidence {
   throw new UsageError(line`${file} is no load evidence: ${parsed.problem}.`);
 }
 
-/** Returns the text of a file; `null` if the file does not exist. */
 function readTextIfPresent(file: string): string | null {
   try {
     return readFileSync(file, "utf8");

@@ -10,13 +10,12 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/** Report and evidence of a run, without keys, but with the webhook secrets for checks of signatures. */
+/** Report and evidence of a run. Keys are redacted. Webhook secrets are kept, to check signatures. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
 }
 
-/** Reads a saved run from its folder, with webhook secrets. Throws a {@link UseCaseError} for a load report. */
 export const readSavedRun = (folder: string): SavedRun =>
   withReadErrors(line`The report cannot be read: ${folder}`, "Give the folder that a run has written.", () => {
     if (!statSync(folder).isDirectory())
@@ -27,7 +26,6 @@ export const readSavedRun = (folder: string): SavedRun =>
     return { report, evidence: readEvidence(...file("evidence.json")) };
   });
 
-/** Calls `read`. Turns a file system error into a usage error of `failure`, the error's code and `advice`. */
 export function withReadErrors<T>(failure: Line, advice: string, read: () => T): T {
   try {
     return read();
@@ -45,7 +43,6 @@ export function saveRun(folder: string, { report, evidence }: SavedRun): Written
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/** Returns SHA-256 digests of a report and its evidence files, by file name; none without evidence. */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];
@@ -53,5 +50,4 @@ export function digestsOfSaved(path: string, { evidence, load }: ReportDocument)
   return Object.fromEntries(files.map((name) => [name, sha256Of(readFileSync(join(folder, name)))]));
 }
 
-/** Returns the folder of a report. `path` is that folder, or a file in it. */
 export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));

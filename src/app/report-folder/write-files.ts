@@ -9,20 +9,16 @@ import { type StagedFile, stageFile, replaceFile, type FileText } from "../../ba
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
-/** Emits a Node warning that files could not be written. For callers that give no callback for this case. */
+/** Default callback for files that could not be written: emits a Node warning. */
 export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarning(sentence);
 
-/** The content of a file: a text, or a function that returns the text in pieces. */
 type TextOrPieces = string | (() => Iterable<string>);
 
 export interface WrittenFiles {
-  /** The folder with the files: a temporary one if the requested one failed, `null` if both failed. */
   readonly folder: string | null;
-  /** A message to the user if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
-/** Writes files into a folder, or into a temporary one if that fails, to keep the result of a long run. */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
     assertLocked(folder);
@@ -46,7 +42,7 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   }
 }
 
-/** Writes files under temporary names and renames all at the end, because a crash must not mix two runs. */
+/** Writes temporary files and renames all at the end, so that a crash cannot mix files of two runs. */
 export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {
@@ -66,17 +62,14 @@ const fileTextOf = (text: TextOrPieces): FileText => (typeof text === "string" ?
 export interface OutputFile<Name extends string> {
   readonly name: Name;
   readonly flag: string;
-  /** Path of the file to write; `null` for standard output. */
   readonly file: string | null;
 }
 
-/** The output files that the user requested from a command. When the command started, they were writable. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   readonly isStdoutTaken: boolean;
 }
 
-/** Writes an output to its file, or prints it. If that fails, returns a list with a message about it. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,

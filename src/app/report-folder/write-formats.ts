@@ -5,7 +5,7 @@ import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {
-  /** A run to save before any format is written. It contains webhook secrets, which `evidence.json` keeps. */
+  /** A run to save before the formats are written. Only `evidence.json` may contain its webhook secrets. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
   /** Whether this is the last version of the report, so that it may be printed. Default: `true`. */
   readonly isFinal?: boolean;
@@ -13,7 +13,6 @@ export interface WriteOptions extends FormatParts {
 
 export interface RequestedFormats extends OutputFiles<FormatName>, Pick<FormatParts, "signing"> {}
 
-/** Saves a run if requested, and writes its report in each format. Returns a message for each failure. */
 export async function saveAndWriteFormats(
   document: ReportDocument,
   { files, signing }: RequestedFormats,

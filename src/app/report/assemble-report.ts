@@ -25,11 +25,9 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
 export interface JudgingInput {
   readonly party?: Party;
-  /** The requirement set to judge by. Checks that count only in later sets do not affect the verdict. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
   readonly unselected: readonly string[];
-  /** The results of load trials; `null` for a run of the suites. */
   readonly load: LoadResults | null;
 }
 
@@ -75,13 +73,11 @@ export function assembleReport({ judging, started, finished, findings, ...parts 
   return withProfileResults(report);
 }
 
-/** Adds the verdict for each profile to a report, and the rate limits that its findings prove. */
 export function withProfileResults({ profiles: _before, limits: _limits, ...report }: Report): Report {
   const profiles = profileResultsOf(report);
   return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
 }
 
-/** Returns the report's verdict, totals and lists of clauses, which follow from the findings. */
 export function verdictParts(
   findings: readonly ReportFinding[],
   { party = "server", requirements, end, unselected, load }: JudgingInput,
@@ -108,7 +104,6 @@ export const clausesHash = (party: Party): string =>
 
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Maps the name of each key to the key's tier. Leaves out keys without a known tier. */
 export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
   Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
 
@@ -116,10 +111,9 @@ const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeBy
 
 export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** A check's result, with its skip reason as a text. In `Judgement`, the skip reason is structured data. */
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/** Converts a check's result. The clause's level makes a breach a fail, a warning or a note. */
+/** Converts a check's result. The clause's level decides whether a breach becomes a fail, a warning or a note. */
 export function findingDetails(finding: FindingWithTexts, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

@@ -58,13 +58,12 @@ const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): Non
 });
 
 interface ProfileFacts {
-  /** Profiles in the target file's `offers`; `null` without that list, and the target must offer all. */
+  /** Profiles in the target file's `offers`; `null` without this list. Then the target must offer every profile. */
   readonly offers: readonly Profile[] | null;
   readonly exchanges: readonly Exchange[];
   readonly batchPath: string | null;
 }
 
-/** Skips findings of missing profiles. Removes endpoints of missing or unselected ones from other findings. */
 function withoutMissingProfiles(
   findings: readonly ReportFinding[],
   selected: readonly Profile[] | null,
@@ -87,7 +86,6 @@ function withoutMissingProfiles(
 /** Statuses with which a server may refuse a request because it does not have the endpoint. */
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
-/** Whether a target lacks a profile: its endpoints refuse all requests, or none of its clauses was exercised. */
 function isProfileMissing(
   profile: Profile,
   findings: readonly ReportFinding[],
@@ -123,7 +121,6 @@ function skippedAsNotOffered(finding: ReportFinding, profile: Profile): ReportFi
   };
 }
 
-/** Ignores some profiles' endpoints in a finding. A failure may become a pass or a skip. */
 function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
   const { seen } = finding;
   if (seen === undefined || ignored.size === 0) return finding;
@@ -143,11 +140,10 @@ function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile
 
 const maxNamedPairs = 4;
 
-/** Returns possible pairs of request properties that no request had; none if the user selected checks. */
 export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
-/** Adds skipped findings for untried pairs. Otherwise, their must clauses would count as exercised. */
+/** Adds a skipped finding for each untried combination of request properties, so that its clauses count as untested. */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],

@@ -28,7 +28,6 @@ export interface LoadReportInput {
   readonly finished: Date;
   readonly waitedMs: number;
   readonly end: RunEnd;
-  /** Returns the name of a trial's evidence file, relative to the report's folder. */
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
@@ -56,7 +55,6 @@ const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Returns the must clauses that a load can test, but that no scenario of these trials tests. */
 function untestedMustClauses(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(
@@ -119,7 +117,6 @@ const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<Repo
 
 const checkWithoutScenario = (check: string): string => check.split("/").slice(0, 2).join("/");
 
-/** Describes the target of a load for the load's report. `null`: the embedded server. */
 export const loadReportTarget = (target: Target | null): LoadReportInput["target"] => ({
   name: target?.name ?? "embedded reference server",
   baseUrl: target?.baseUrl ?? "",

@@ -9,7 +9,6 @@ import type { LoadRun, Percentiles, Spread } from "../../report/model/load-resul
 
 type JudgedOutcome = Extract<TrialResult, { kind: "judged" }>;
 
-/** Converts the result of one load trial for the report. `file` is the name of the trial's evidence file. */
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {
   const requests = countsOf(evidence);
   const perSecond = (count: number): number =>
@@ -86,7 +85,7 @@ function distribution(values: readonly number[]): Spread | null {
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Returns the kind of rate-limit window (fixed, rolling or either), according to the finding of LIM-15. */
+/** Returns whether the rate-limit window is fixed or rolling, according to the finding of clause LIM-15. */
 function windowKind(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;

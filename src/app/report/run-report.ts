@@ -24,18 +24,14 @@ import { is2xx } from "../../base/http-status.ts";
 import { parseBoundedJson } from "../../base/bounded-json.ts";
 
 export interface RunReportFacts extends StatedFacts {
-  /** The party that is judged: the server, which is the default, or for example a client. */
   readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly started: Date;
-  /** When the run ended. Default: now. */
   readonly finished?: Date;
-  /** Ids of must clauses whose checks the user left out by `--only` or `--skip`. Default: none. */
   readonly unselected?: readonly string[];
   readonly messages: Messages;
 }
 
-/** Assembles the report of a run from the run's result. Secrets in findings are not redacted yet. */
 export function assembleRunReport(result: RunResult, facts: RunReportFacts): Report {
   const { party, requirements, started, finished = new Date(), unselected = [], selection, messages } = facts;
   const { target, durationMs, requests, executions, lost, away, waitedMs, exchanges } = result;
@@ -69,7 +65,7 @@ export function assembleRunReport(result: RunResult, facts: RunReportFacts): Rep
 
 function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   const { name, baseUrl, keys, offers, network } = target;
-  // Only variables that do not follow from the key's name must be in the report.
+  // The report omits variable names that follow from the name of the key.
   const named = Object.values(keys).filter((key) => key.variable !== shellVariableOfKey(key.name));
   const server = exchanges.flatMap((each) => headerValues(each, "server"))[0] ?? "";
   return withoutUndefined({
@@ -112,7 +108,6 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/** Returns the report's `way`: proxy and certificate files of the connection; empty without them. */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;
@@ -148,7 +143,6 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
-/** Objects that may describe the created resource: the body, and objects in fields such as `data`. */
 function candidateObjects(text: string): JsonFields[] {
   const records: JsonFields[] = [];
   let inner = parseBoundedJson(text);
@@ -161,7 +155,6 @@ function candidateObjects(text: string): JsonFields[] {
 
 const maxEnvelopeDepth = 4;
 
-/** Returns the value of the first of these fields that any of the objects has; `null` if no object has one. */
 const firstFieldValue = (records: readonly JsonFields[], names: readonly string[]): string | null =>
   names.flatMap((name) => records.flatMap((record) => idTexts(getPath(record, name))))[0] ?? null;
 

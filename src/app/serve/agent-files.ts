@@ -14,7 +14,6 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/** Names of a reference server's options for messages: flags, or properties of the library. */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
@@ -31,7 +30,6 @@ export interface HostedAgent extends LoadedAgent {
   readonly id: string;
 }
 
-/** Reads the agents from agent configuration files. Throws one error with a line for each problem. */
 export function loadAgents(paths: readonly string[], { agentFile: option }: ServeOptionNames): readonly LoadedAgent[] {
   const problems: Line[] = [];
   const loaded = paths.flatMap((given): LoadedAgent[] => {
@@ -58,7 +56,6 @@ function readOrThrow(path: string, option: string): string {
   }
 }
 
-/** Adds the agents of agent files to a running reference server. Throws if two agents have the same id. */
 export function hostAgents(
   reference: Reference,
   loaded: readonly LoadedAgent[],
@@ -102,7 +99,6 @@ function endpointProblems(
   });
 }
 
-/** Watches agent files: a changed file updates its agent, and a deleted one removes it until restored. */
 export function watchAgentFiles(
   reference: Reference,
   hosted: readonly HostedAgent[],
@@ -115,7 +111,6 @@ export function watchAgentFiles(
   return () => watches.forEach((close) => close());
 }
 
-/** Updates the server after an agent file was changed, deleted or restored. Returns a message for the user. */
 function applyChange(
   reference: Reference,
   { path, id }: HostedAgent,

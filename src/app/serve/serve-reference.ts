@@ -19,7 +19,6 @@ export interface ServeOptions extends ReferenceOptions {
   readonly port: number;
   readonly controlToken: string;
   readonly agentFiles: readonly string[];
-  /** Path of a target file to write, which describes this server; `null` to write none. */
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
   readonly onAgentChange: (line: string) => void;
@@ -33,7 +32,6 @@ const atOpenFilesLimit =
 /** Enough for webhook deliveries and for clients that test concurrency limits. */
 const minConnections = 128;
 
-/** Starts the reference server with the agents of agent files, and follows changes of the files. */
 export async function serveReference({
   agentFiles,
   targetFile,
@@ -115,7 +113,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The reference server responds only when all effects of the advance are complete.
+        // No extra wait: the reference server responds only when all effects of an advance are complete.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -130,7 +128,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/** Creation and deletion use an agent that no other event uses. */
+/** Uses a separate agent for creation and deletion, so that no other event is about this agent. */
 function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }

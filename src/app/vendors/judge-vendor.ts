@@ -27,21 +27,17 @@ export type PrintLine = (text: string) => void;
 
 export interface VendorsRunOptions extends RunScope {
   readonly signal: AbortSignal;
-  /** Called with a sentence if files could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
 }
 
 export interface JudgedVendor {
   readonly vendor: Vendor;
-  /** The run's target; `null` if it was unusable, or if a saved report takes the place of the run. */
   readonly target: Target | null;
   /** Whether the verdict is missing because the harness itself failed. */
   readonly isHarness: boolean;
-  /** Why no load was sent although one was requested; otherwise `null`. */
   readonly noLoad: NotSentReason | null;
 }
 
-/** Runs the suites against a target, or reads a saved report. An error becomes part of the result. */
 export async function judgeVendor(
   named: ListedVendor,
   target: Target | null,
@@ -137,7 +133,6 @@ async function runVendor(
 /** Waits of a run that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 
-/** Returns a separate folder for each vendor's report, by the vendor's name. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -161,7 +156,10 @@ export interface ConcurrentJudging {
   readonly sayOf: (name: string) => PrintLine;
 }
 
-/** Judges vendors concurrently, but those on the same host in turn: their runs would disturb each other. */
+/**
+ * Judges vendors concurrently. Vendors on the same host are judged in turn, because their runs would disturb each
+ * other.
+ */
 export async function judgeConcurrently({
   vendors,
   judging,

@@ -39,7 +39,6 @@ export interface JudgedVendors {
   readonly sideBySide: VendorComparison;
 }
 
-/** Judges deployments concurrently, sends the load to them in turn, and compares all results. */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder, from } = options;
   if (from !== null && !vendors.some(({ name }) => name === from))
@@ -80,7 +79,7 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // Vendors may share keys. Every key counts as used when the last run ended, and rests from that time.
+  // Vendors may share keys, so every key counts as used until the last run ended.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

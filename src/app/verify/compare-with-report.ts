@@ -35,13 +35,10 @@ import { runEndOf } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence } from "../load/judge-saved-load.ts";
 
 export interface ReportComparison {
-  /** The contradictions between statement, report and evidence, one line of text each. */
   readonly mismatches: readonly string[];
-  /** Sentences on how the evidence was judged again, and on differences from the report. */
   readonly notes: readonly string[];
 }
 
-/** Compares a statement with its report: the digests, and the verdict that this version gives the evidence. */
 export function compareWithReport(statement: Statement, path: string, wordings: PossibleMessages): ReportComparison {
   const document = readReportDocument(path);
   const folder = folderOf(path);
@@ -76,7 +73,6 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/** Compares a report of another version of the harness with this judgement. Only the verdict must be equal. */
 function compareWithOtherVersion(
   { suite, verdict }: Report,
   again: Report,
@@ -107,7 +103,6 @@ function digestsIn(folder: string, report: Report): Digests {
 /** The messages of the command line and those of the library, because the report may come from either. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** Judges the evidence in a report's folder again, with the `wordings` that the report uses. */
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
@@ -121,13 +116,11 @@ function rejudgeReport(folder: string, report: Report, wordings: PossibleMessage
   return {
     report: kept.report,
     again: again(messages),
-    // Findings of must clauses that the user had not selected, according to the report.
     unselected: findings.filter(({ clause }) => kept.report.unselected.includes(clause)),
     mismatches: occasionMismatches(kept.report, kept.evidence),
   };
 }
 
-/** Returns contradictions between a report and its evidence, such as another target. */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;
   const urls = exchanges.map(({ request }) => request.url);

@@ -25,23 +25,20 @@ import { keyListSchema, parseKeyList, type VendorKey } from "../../report/statem
 import { notationOf, parseSource } from "../../base/source/source.ts";
 import { type Policy, policySchema } from "../../report/statement/policy-schema.ts";
 
-/** A statement as a vendor published it, either plain or in a signed envelope. */
 export interface PublishedStatement {
   readonly statement: Statement;
-  /** The signature and the other parts that only a signed statement has; `null` for an unsigned one. */
+  /** Signature and further parts of a signed statement; `null` for an unsigned statement. */
   readonly seal: Seal | null;
 }
 
 export interface Seal {
   readonly envelope: Envelope;
-  /** Deployed images, packages and commits, by name and digest. */
   readonly subjects: readonly Subject[];
   readonly expires: string;
-  /** A line of text for each field of the envelope that contradicts the statement in it. */
   readonly contradictions: readonly string[];
 }
 
-/** Reads a statement, plain or in a signed envelope, without checking the signature. Throws if it is ambiguous. */
+/** Reads a plain or a signed statement. Does not check the signature. */
 export function readStatement(file: string): PublishedStatement {
   const text = readTextFile(file, "The statement");
   const raw = parseJsonFile(text, file);

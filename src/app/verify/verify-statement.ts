@@ -11,12 +11,11 @@ import type { Statement } from "../../report/statement/statement-schema.ts";
 
 export interface VerifyOptions {
   readonly statementFile: string;
-  /** Folder of the report, or the `report.json` in this folder; `null` for no report. */
   readonly report: string | null;
   /** Files or URLs of lists of public keys that vendors have published. */
   readonly keys: readonly string[];
   readonly policy: Policy | null;
-  /** Files of other statements. A newer one among them may supersede the verified statement. */
+  /** Files of other statements. A newer statement may supersede the verified statement. */
   readonly also: readonly string[];
   readonly network: Network;
   readonly messages: PossibleMessages;
@@ -26,14 +25,13 @@ export interface VerifyOptions {
 export interface Verification {
   readonly published: PublishedStatement;
   readonly signature: SignatureState;
-  /** The problems with the statement, one line of text each. The statement is verified if there are none. */
+  /** Problems with the statement, one line of text each. A verified statement has none. */
   readonly mismatches: readonly string[];
-  /** The result of each rule of the policy. Empty without a policy. */
   readonly rules: readonly RuleResult[];
   readonly notes: readonly string[];
 }
 
-/** Whether a statement is verified: it has no mismatch, and meets every required rule of the policy. */
+/** Whether a statement has no mismatch, and meets every required rule of the policy. */
 export const isVerified = ({ mismatches, rules }: Verification): boolean =>
   mismatches.length === 0 && rules.every(({ outcome }) => outcome === "met" || outcome === "optional");
 
@@ -42,7 +40,6 @@ export type SignatureState =
   | { readonly kind: "unsigned" | "unchecked" | "refused" }
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
 
-/** Verifies a statement by its signature, its report and a policy. `notes` of the result say what was not checked. */
 export async function verifyStatement(options: VerifyOptions): Promise<Verification> {
   const { policy, now } = options;
   const published = readStatement(options.statementFile);
@@ -112,7 +109,6 @@ function checkSignature(
   return { state, mismatches: problems, notes };
 }
 
-/** Returns the problems that the statement shows by itself, such as an expiry date in the past. */
 function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   if (seal === null) return [];
   const isExpired = now.getTime() >= Date.parse(seal.expires);
@@ -127,14 +123,14 @@ function comparisonOf({ statement }: PublishedStatement, { report, messages }: V
   return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }
 
-/** A statement that may supersede the verified one. `isTrusted`: its signature is at least as good. */
+/** A statement that may supersede another statement. `isTrusted`: its signature counts. */
 export interface KnownStatement {
   readonly file: string;
   readonly statement: Statement;
   readonly isTrusted: boolean;
 }
 
-/** Returns a line for each newer nonconformant statement about the deployment, and for each untrusted one. */
+/** Warns of newer nonconformant statements about the same deployment, and of statements without a valid signature. */
 export function supersedingStatements(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {
     const name = sanitizeLine(file, 120);

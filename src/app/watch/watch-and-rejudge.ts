@@ -20,14 +20,12 @@ export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
   readonly kept: SavedRun;
-  /** A message to the user if the report's folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
 /** Minimum number of connections that must be possible, so that the receiver can accept deliveries. */
 const minConnections = 32;
 
-/** Listens for webhook deliveries until no retry is due or the signal aborts. Then rewrites the report. */
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
   assertOpenFiles(minConnections);
   const { folder, state } = watching;

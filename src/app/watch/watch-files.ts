@@ -59,7 +59,6 @@ const stateSchema = z.object({
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
-  /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;
   /** When the run ended and the watch began, in milliseconds since the start of the run. */
   readonly sinceMs: number;
@@ -90,7 +89,6 @@ export function writeFirstState(
   return state;
 }
 
-/** Reads `watch.json`. */
 export function readState(folder: string): WatchState {
   const file = join(folder, stateFileName);
   if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: stateFileName });
@@ -144,17 +142,15 @@ export function readJournal(folder: string): JournalLine[] {
     });
 }
 
-/** Deletes `watch.json` and `watch.jsonl`, after the report has been written. */
 export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
 
-/** How often the journal gets a line that says that the receiver still listens. */
+/** How often a line in the journal says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
 /** A longer silence in the journal counts as time without a receiver: the machine may have been asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-/** Collects deliveries and periods without a receiver from the lines of the journal. */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
@@ -166,7 +162,6 @@ export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) 
       if ("delivery" in entry) deliveries.set(entry.delivery.id, entry.delivery);
       lastLineMs = Math.max(lastLineMs, atMs);
     },
-    /** Returns all deliveries, and the periods without a receiver until `untilMs` after the start of the run. */
     upTo: (untilMs: number, isListening: boolean): WatchedDeliveries => {
       const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;
       const rest = isSilent ? [{ fromMs: lastLineMs, toMs: untilMs }] : [];

@@ -20,24 +20,20 @@ import {
 } from "./watch-files.ts";
 
 export interface WatchTimers {
-  /** Returns the time now, in Unix milliseconds. */
   readonly now: () => number;
-  /** Calls `callback` at a regular interval. Returns a function that ends this. */
   readonly every: (ms: number, callback: () => void) => () => void;
 }
 
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's webhook receiver, which the watch closes; without one, the watch starts a new receiver. */
+  /** The run's webhook receiver. The watch uses and closes it, or starts a new receiver if there is none. */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
-  /** Called once when the receiver listens, before progress is reported. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
   readonly timers?: WatchTimers;
 }
@@ -60,7 +56,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/** Waits for webhook deliveries after a run if a retry is still due, and writes each to the journal. */
+/** Waits for webhook deliveries after a run, if a retry is still due. Writes each delivery to the journal. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -130,7 +126,6 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   return { ended: end() };
 }
 
-/** Opens the journal of a watch. If a line cannot be written later, the watch goes on. */
 function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
   let isReported = false;
   try {

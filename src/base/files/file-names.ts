@@ -19,7 +19,6 @@ function processNamespace(): string {
   }
 }
 
-/** Identifies the process that has created a file. */
 export interface FileOwner {
   readonly machine: string;
   readonly pid: number;
@@ -34,19 +33,17 @@ export function hasEnded(owner: FileOwner): boolean {
     process.kill(owner.pid, 0);
     return false;
   } catch (error) {
-    // With any other error the process exists. An example is EPERM, for a process of another user.
+    // Any other error means that the process exists, such as EPERM for a process of another user.
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
 }
 
-/** Returns a random name for a file that is still being written. */
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
 /** After this time, a temporary file counts as abandoned, even one of another machine. */
 const maxAgeMs = 10 * 60_000;
 
-/** Removes temporary files that killed processes have left in a folder. */
 export function sweepTemporaryFiles(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {

@@ -8,7 +8,6 @@ import { errorCodeOrText } from "../errors.ts";
 import { tryParseJson } from "../json.ts";
 import { hasEnded, temporaryName, thisProcess } from "./file-names.ts";
 
-/** Name of the file that locks a folder for the command that writes into it. */
 export const lockName = ".conformance-lock.json";
 
 const renewalIntervalMs = 5000;
@@ -25,7 +24,6 @@ const lockSchema = z.object({
 
 type LockHolder = z.infer<typeof lockSchema>;
 
-/** The error if another process is writing into the folder. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse";
   readonly code = "in use";
@@ -62,14 +60,14 @@ export function lockFolder(folder: string): void {
     try {
       renew();
     } catch {
-      // The lock becomes stale, so another process may take it. `assertLocked` notices that.
+      // Ignores a failed renewal: `assertLocked` notices it if another process takes the stale lock.
     }
   }, renewalIntervalMs).unref();
   heldLocks.set(folder, { file, descriptor, timer });
 }
 
 /**
- * Checks that this process still has its locks. Call before writing results: a suspended process may lose them.
+ * Checks that no other process has taken a lock. Call before writing results: a suspended process may lose its locks.
  * @throws {FolderInUse} if another process has locked this folder or one around it
  */
 export function assertLocked(folder: string): void {
@@ -80,7 +78,6 @@ export function assertLocked(folder: string): void {
   }
 }
 
-/** Releases every lock of this process. */
 export function releaseFolders(): void {
   for (const [folder, { file, descriptor, timer }] of heldLocks) {
     heldLocks.delete(folder);
@@ -95,14 +92,13 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The file does no harm: the next process sees in it that this process has ended.
+    // Ignores the error: the next process sees in the file that this process has ended.
   }
 }
 
 const isOfThisProcess = ({ machine, pid }: LockHolder): boolean =>
   machine === thisProcess.machine && pid === thisProcess.pid;
 
-/** Creates the lock file, and returns its descriptor. Returns `null` if the file exists. */
 function createLock(file: string): number | null {
   try {
     return openSync(file, "wx");
@@ -134,13 +130,12 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // Without a readable holder, a running process may just be writing the lock file. Only its age tells.
+  // If the file names no holder, a process may be about to write it, so only the file's age counts.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleAfterMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleAfterMs;
 }
 
-/** Reads a lock file. Returns `null` if the file is missing or its content is invalid. */
 function readLock(file: string): LockHolder | null {
   try {
     const parsed = lockSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));

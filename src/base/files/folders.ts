@@ -54,14 +54,10 @@ export function checkWritable(file: string): void {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
-  // Tests a file only if it is a regular file. Opening and closing a pipe would end it for its reader.
+  // Tests only regular files. Opening and closing a pipe would end it for its reader.
   if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
 }
 
-/**
- * Checks that files can be created in a folder, by creating one.
- * @throws Node's own error
- */
 export function checkFolderWritable(folder: string): void {
   sweepTemporaryFiles(folder);
   const draft = join(folder, temporaryName());
@@ -69,7 +65,6 @@ export function checkFolderWritable(folder: string): void {
   rmSync(draft);
 }
 
-/** Returns the number of the descriptor that a path such as `/dev/fd/3` stands for; `null` for other paths. */
 export function descriptorOf(file: string): number | null {
   const [, name, number] = /^\/dev\/(?:(stdout|stderr)|fd\/(\d+))$/.exec(resolve(file)) ?? [];
   if (name !== undefined) return name === "stdout" ? 1 : 2;

@@ -25,23 +25,21 @@ export interface ReplaceOptions {
 }
 
 /**
- * Replaces a file in one step, so that the old file stays on an error. Writes into pipes and devices.
+ * Replaces a file in one step, so that an error leaves the old file intact. Pipes and devices are written directly.
  * @throws Node's own error
  */
 export function replaceFile(file: string, text: FileText, options: ReplaceOptions = {}): void {
   stageFile(file, text, options).commit();
 }
 
-/** A text that is in a temporary file. It must be either moved to its final name or removed. */
 export interface StagedFile {
-  /** Renames the file to its final name. */
   readonly commit: () => void;
   readonly discard: () => void;
 }
 
 /**
- * Writes a text into a temporary file, which `commit` renames to `file`. A pipe is written by `commit`.
- * @throws Node's own error
+ * Writes a text into a temporary file, which `commit` renames to `file`. For a pipe, only `commit` writes. @throws
+ * Node's own error
  */
 export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions = {}): StagedFile {
   const place = followLinks(file);
@@ -124,7 +122,7 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // This process may not change the owner. So the file belongs to the user of this process.
+    // Ignores the error: if this process may not change the owner, the file belongs to its own user.
   }
 }
 
@@ -149,7 +147,7 @@ function syncFolder(folder: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // Some file systems cannot flush a folder. The file itself has been written completely.
+    // Ignores the error: some file systems cannot flush a folder, but the file itself is complete.
   }
 }
 
@@ -170,7 +168,6 @@ export function writeInPlace(file: string, text: FileText): void {
 /** Text is collected up to this many characters before it is written, because many small writes are slow. */
 const minWriteCharacters = 256 * 1024;
 
-/** Writes a text to an open file. */
 export function writeText(descriptor: number, text: FileText): void {
   let waiting = "";
   for (const piece of typeof text === "string" ? [text] : text) {

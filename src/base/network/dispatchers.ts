@@ -6,21 +6,17 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici
 import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
 import { type Network, proxyFor } from "./network.ts";
 
-/** Options for every connection, direct or through a proxy. Times are in milliseconds. */
 export interface ConnectionOptions {
   readonly connectMs: number;
   /** Maximum wait for the headers of a response, and between two pieces of its body; 0 for no limit. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  /** Called if this machine has run out of ports or file descriptors for connections. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-/** Returns undici dispatchers, which connect directly or through the proxy for a URL. */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
-  /** Closes every connection at once. */
   readonly close: () => Promise<void>;
 }
 
@@ -81,10 +77,9 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
     ? { connect: reportConnectResult(given.connect as buildConnector.connector, onFailure) }
     : {};
 
-/** Called after each attempt to connect: with the error of a failed attempt, or with `null`. */
 type OnConnectResult = (failed: Error | null) => void;
 
-/** Reports exhausted ports or descriptors. Until a connection succeeds, `EADDRNOTAVAIL` means a wrong address. */
+/** Reports exhausted ports or file descriptors. Before the first connection, `EADDRNOTAVAIL` means a wrong address. */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
   return (failed) => {
@@ -117,7 +112,6 @@ function avoidStackTraces(socket: Socket): void {
   };
 }
 
-/** Turns stack traces of errors off until the current callback has ended. */
 function skipStackTraces(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;

@@ -1,24 +1,24 @@
 import { BlockList, isIP } from "node:net";
 
-/** Settings for outgoing connections, as plain data for threads: proxies, authorities, client certificate. */
+/**
+ * Settings for outgoing connections: proxies, trusted authorities and client certificate. Plain data, to pass to
+ * threads.
+ */
 export interface Network {
   readonly proxy: ProxyChoice;
-  /** Certificates of additional trusted authorities, as PEM; `null` if there are none. */
   readonly ca: string | null;
-  /** The client certificate, for servers that demand one, as PEM; `null` if there is none. */
   readonly client: { readonly cert: string; readonly key: string } | null;
   /** Paths of the certificate files. Printed commands refer to these files. */
   readonly files: NetworkFiles;
 }
 
-/** Paths of certificate files as the user gave them; `null` for files that the user did not give. */
 export interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
 }
 
-/** The proxy for outgoing connections: none, always the same, or one by the URL's scheme except for loopback. */
+/** The proxy for outgoing connections: none, one for all, or one for each URL scheme, with exceptions. */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -37,7 +37,6 @@ export const plainNetwork: Network = {
   files: { ca: null, cert: null, key: null },
 };
 
-/** Whether the host of a URL is `localhost` or a loopback address. */
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
@@ -57,7 +56,6 @@ export function proxyFor({ proxy }: Network, url: string): string | null {
   }
 }
 
-/** Returns a proxy's address without its credentials. */
 export const proxyOrigin = (proxy: string): string => new URL(proxy).origin;
 
 /** Whether an entry of `NO_PROXY` covers a URL. As in curl and Go, a domain includes its subdomains. */

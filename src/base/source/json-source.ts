@@ -1,10 +1,6 @@
 import { endOfString } from "../bounded-json.ts";
 import { assertDepth, assertName, type PlaceNode, SourceError, type SourceValue } from "./source-value.ts";
 
-/**
- * Parses JSON, and keeps the offset of each value.
- * @throws {SourceError}
- */
 export function parseJsonSource(text: string): SourceValue {
   const reader = new JsonReader(text);
   const parsed = reader.readValue(0);
@@ -62,7 +58,6 @@ class JsonReader {
     return { value, places: { offset, members } };
   }
 
-  /** Reads items with commas between them, up to the closing bracket. */
   #readList(closing: string, readItem: () => void): void {
     if (this.#accepts(closing)) return;
     do readItem();
@@ -96,7 +91,6 @@ class JsonReader {
     return isThere;
   }
 
-  /** Moves to the next character other than white space. Returns the offset of this character. */
   #skipSpace(): number {
     while (" \t\n\r".includes(this.#text[this.#at] ?? "end")) this.#at += 1;
     return this.#at;

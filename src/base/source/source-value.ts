@@ -4,13 +4,11 @@ export interface PlaceNode {
   readonly members: ReadonlyMap<string, PlaceNode>;
 }
 
-/** A parsed value, and the offsets in the text of all values in it. */
 export interface SourceValue {
   readonly value: unknown;
   readonly places: PlaceNode;
 }
 
-/** The error for a text that cannot be parsed. Its message is one line without a full stop. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
   readonly offset: number;
@@ -24,15 +22,10 @@ export class SourceError extends Error {
 /** Maximum depth of nesting. It is limited because the code that reads a value is recursive. */
 const maxDepth = 200;
 
-/** @throws {SourceError} if a value is nested too deep */
 export function assertDepth(depth: number, offset: number): void {
   if (depth > maxDepth) throw new SourceError(`is nested deeper than ${maxDepth} levels`, offset);
 }
 
-/**
- * Checks the name of a member of an object.
- * @throws {SourceError} if the name is `__proto__` or a duplicate
- */
 export function assertName(name: string, known: ReadonlyMap<string, unknown>, offset: number): void {
   if (name === "__proto__") throw new SourceError('has the name "__proto__", which cannot be used', offset);
   if (known.has(name)) throw new SourceError(`has a duplicate name ${JSON.stringify(name)}`, offset);

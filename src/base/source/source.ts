@@ -4,7 +4,6 @@ import type { PlaceNode, SourceValue } from "./source-value.ts";
 import { SourceError } from "./source-value.ts";
 import { parseYamlSource } from "./yaml-source.ts";
 
-/** The formats that {@link parseSource} can parse. */
 export const notations = ["JSON", "YAML"] as const;
 export type Notation = (typeof notations)[number];
 
@@ -17,22 +16,19 @@ export interface Place {
 /** The names and indices that lead from the root of a document to a value in it. */
 export type ValuePath = readonly PropertyKey[];
 
-/** A parsed text, with the line and column of each value. */
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** Returns the line and column of a value, or of the nearest value around a missing one. */
+  /** Returns the line and column of a value. For a missing value, takes those of the nearest value around it. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 
-/** The result for a text that cannot be parsed. `problem` is one line without a full stop. */
 export interface SourceProblem {
   readonly kind: "problem";
   readonly problem: string;
   readonly place: Place;
 }
 
-/** Returns the notation (JSON or YAML) for the extension of a file name; `null` for an unknown extension. */
 export function notationOf(fileName: string): Notation | null {
   if (/\.json$/i.test(fileName)) return "JSON";
   return /\.ya?ml$/i.test(fileName) ? "YAML" : null;

@@ -1,4 +1,4 @@
-/** Returns the value below which a fraction of the values lies (type 7 of Hyndman and Fan); `NaN` if empty. */
+/** Returns the value below which this `share` of the values lies (type 7 of Hyndman and Fan); `NaN` without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
   const place = (sorted.length - 1) * share;
@@ -7,7 +7,6 @@ export function quantile(values: readonly number[], share: number): number {
   return lower === upper ? lower : lower + (upper - lower) * (place - Math.floor(place));
 }
 
-/** Returns the median: the middle value, or the mean of the two middle values. `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Estimates how much larger the values of `one` are than those of `other`: the Hodges-Lehmann estimator. */

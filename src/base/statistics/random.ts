@@ -9,7 +9,6 @@ export function seededNumbers(seed: number): () => number {
   };
 }
 
-/** Shuffles items. Uses one random number for each item. */
 export const shuffled = <T>(items: readonly T[], numbers: () => number): T[] =>
   items
     .map((item) => ({ item, weight: numbers() }))

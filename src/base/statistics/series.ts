@@ -23,7 +23,6 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
 
 const maxRefinement = 4;
 
-/** Returns the index near `around` that splits the values best into two parts with constant levels. */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
   for (let at = Math.max(lowest, around - maxRefinement); at <= Math.min(highest, around + maxRefinement); at += 1) {
@@ -74,11 +73,8 @@ function ranksOf(values: readonly number[]): number[] {
 }
 
 export interface Segmentation {
-  /** Minimum number of values between two changes of level. */
   readonly minSegment: number;
-  /** Maximum p-value of a change: the probability that chance alone causes a change this clear. */
   readonly maxPValue: number;
-  /** Number of random shuffles of the series, from which the p-value is estimated. */
   readonly shuffles: number;
   readonly seed: number;
 }
@@ -111,7 +107,6 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
   });
 }
 
-/** Returns the whole range, and three overlapping ranges of half its length. */
 function overlappingSpans(from: number, to: number): (readonly [number, number])[] {
   const half = Math.ceil((to - from) / 2);
   const quarter = Math.floor(half / 2);
@@ -132,7 +127,6 @@ function chanceOfChange(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
-    // Stops early when the p-value can no longer be below the limit.
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);
@@ -147,7 +141,6 @@ function shuffle(values: number[], numbers: () => number): void {
   }
 }
 
-/** The trend of values that were measured at equal intervals. */
 export interface Trend {
   /** Median slope between all pairs of values (Theil and Sen), per interval. */
   readonly slope: number;
@@ -155,7 +148,6 @@ export interface Trend {
   readonly pValue: number;
 }
 
-/** Computes the trend of values. The p-value is a normal approximation. */
 export function trendOf(values: readonly number[]): Trend {
   const slopes: number[] = [];
   let rising = 0;

@@ -5,13 +5,11 @@ import { need } from "../../run/skip-reason.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";
 
-/** All faults and variants of the reference server. */
 interface Patches {
   readonly faults: readonly Patch[];
   readonly variants: readonly Patch[];
 }
 
-/** Collects texts about a clause: its checks, and the faults and variants that concern it. */
 export function catalogueEntryOf(
   id: ClauseId,
   suites: readonly Suite[],
@@ -43,7 +41,6 @@ function describe(check: Check): string[] {
   ];
 }
 
-/** Lists the responses that a check judges, such as `invoke 200`. Groups them by the setup that they need. */
 function matrixLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));
@@ -55,11 +52,8 @@ function matrixLines({ matrix }: Check): string[] {
   ];
 }
 
-/** The checks of a clause, and the lines that explain the clause to the user. */
 export interface CatalogueEntry {
-  /** The checks of the clause, each with the first requirement set that contains it. */
   readonly checks: readonly Pick<Check, "id" | "since">[];
-  /** Lines about each check and its setup, then about the faults and variants that break the clause. */
   readonly lines: readonly string[];
 }
 

@@ -3,10 +3,7 @@ import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { allSuites } from "../../suites/all.ts";
 import { type Catalogue, catalogueEntryOf } from "./catalogue-entry.ts";
 
-/**
- * The checks, requirements and faults of each clause.
- * The build (tools/bundle.ts) replaces this whole module by its result: export nothing else here.
- */
+/** The build (tools/bundle.ts) replaces this module by its result, so export nothing else here. */
 export const catalogue = Object.fromEntries(
   clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),
 ) as unknown as Catalogue;

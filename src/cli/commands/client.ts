@@ -141,7 +141,6 @@ function readVariables(flags: ClientFlags): ClientVariables {
   return variables;
 }
 
-/** Reads the certificate for HTTPS. `host` is `localhost` if the certificate is not valid for 127.0.0.1. */
 function readClientTls({ tlsCert, tlsKey }: ClientFlags): JudgeClientOptions["tls"] {
   const files = readTls(tlsCert, tlsKey);
   if (files === null) return null;

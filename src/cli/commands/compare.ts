@@ -32,7 +32,6 @@ import { prepareFiles } from "../output-files.ts";
 import { narrowDocument } from "./report.ts";
 import { terminalOf } from "../terminal.ts";
 
-/** Renderer of each output format of a comparison, by the name of its flag. */
 const renderers = {
   json: (comparison) => `${JSON.stringify(comparison, null, 2)}\n`,
   markdown: renderComparisonMarkdown,
@@ -108,7 +107,6 @@ function readRejudged(path: string): ReportDocument {
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);
 }
 
-/** Returns the folder of a report. `path` is that folder, or the `report.json` in it. */
 export const runFolder = (path: string): string =>
   basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? dirname(path)
@@ -129,7 +127,6 @@ function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof
   return comparison.regressions.length > 0 ? exitCodes.broken : exitCodes.fine;
 }
 
-/** Reads `--regression`, the list of changes that count as regressions. */
 export function readRegressionRules(list: string | undefined): RegressionRules {
   if (list === undefined) return defaultRegressionRules;
   try {

@@ -32,7 +32,6 @@ Examples:
 Exit codes: 0 nothing that must hold is broken; 1 a must is broken; 2 wrong usage, or a file that cannot be read or parsed;
 4 a format could not be written.`;
 
-/** Returns a line for each configuration value: what the file says, and what the target shows. */
 const observedIn = ({ findings }: Report): Line[] =>
   findings.flatMap(({ check, suite, reason = "" }) =>
     check.includes("/hosted") ? [fromOutside(`observed  ${suite}  ${reason}`)] : [],

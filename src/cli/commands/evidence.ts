@@ -63,7 +63,6 @@ function partIn(flags: EvidenceFlags): MessagePart {
   return chosen[0] ?? "all";
 }
 
-/** Prints bytes unchanged, except on a terminal: there, control characters are escaped. */
 function print(kept: RecordedPart): void {
   if (kept.kind === "lines") terminalOf(process.stdout).write(`${kept.lines.join("\n")}\n`);
   else process.stdout.write(process.stdout.isTTY ? sanitize(kept.bytes.toString("utf8")) : kept.bytes);

@@ -35,7 +35,6 @@ async function explain(id: ClauseId): Promise<string[]> {
   ];
 }
 
-/** Returns a table row for a clause: its id, its level and its sentence. */
 function lineOf(id: ClauseId): string {
   const { level, says } = clauseOf(id);
   return `${id.padEnd(8)} ${level.padEnd(8)} ${says}`;
@@ -45,7 +44,6 @@ type FoundClauses =
   | { readonly kind: "clause"; readonly id: ClauseId }
   | { readonly kind: "clauses"; readonly ids: readonly ClauseId[] };
 
-/** Reads the id of a clause, or the words to look for. If nothing is found, the error suggests ids. */
 function readClauses(given: readonly string[]): FoundClauses {
   const [first = "", ...others] = given;
   const id = first.toUpperCase();

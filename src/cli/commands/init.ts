@@ -79,7 +79,6 @@ function init(flags: InitFlags): Promise<number> {
   });
 }
 
-/** Creates the prompter of the dialog. Returns `null` if there is no terminal. */
 function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | null {
   if (!canAsk()) return null;
   return openPrompter({

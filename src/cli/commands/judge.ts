@@ -55,7 +55,6 @@ export function judgeCommand(): Command {
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
-/** An input of `conformance judge`. For recorded traffic, `folder` is where the report is written. */
 type FileToJudge =
   | { readonly kind: "traffic"; readonly file: string; readonly recording: Recording; readonly folder: string }
   | { readonly kind: "saved run"; readonly folder: string; readonly saved: SavedRun }
@@ -86,7 +85,6 @@ function workOf(file: string, { out }: JudgeFlags): FileToJudge {
   return { ...read, file, folder: prepareReportFolder(out, basename(file).replace(/\.[a-z]+$/i, "")) };
 }
 
-/** Returns the folder of a report, if `path` is that folder or the `evidence.json` in it; otherwise `null`. */
 function folderOfReport(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) return path;

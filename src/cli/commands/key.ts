@@ -24,7 +24,6 @@ Examples:
 
 Exit codes: 0 written; 2 wrong usage, or a file exists or cannot be written.`;
 
-/** `conformance key new NAME`: makes a key pair. */
 const newCommand = (): Command =>
   withSteps(
     new Command("new")
@@ -56,7 +55,6 @@ Examples:
 
 Exit codes: 0 printed; 2 wrong usage, or a key cannot be used.`;
 
-/** `conformance key list FILE…`: prints the list of public keys that a vendor publishes. */
 const listCommand = (): Command =>
   withSteps(
     new Command("list")

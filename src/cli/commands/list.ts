@@ -77,7 +77,6 @@ function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
   return [...tableLines(heads, cells), ...notes].join("\n");
 }
 
-/** The text in the checks column for a clause that no run can test. */
 const untestedText = (party: Party): string => (party === "file" ? "by config" : "not testable");
 
 const configNote =

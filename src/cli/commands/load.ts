@@ -132,7 +132,6 @@ const sendTo = (
     return sent.kind === "sent" ? { ...sent, isInterrupted: isInterrupted() } : sent;
   });
 
-/** Returns callbacks that print the progress of a load. The preview is printed even with `--quiet`. */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
@@ -156,7 +155,6 @@ async function present(outcome: LoadOutcome, prepared: Prepared): Promise<number
   return outcome.isInterrupted ? exitCodes.interrupted : loadExitCode(outcome.document.report, outputs.rules);
 }
 
-/** Prints why no load was sent. If there is a report about that, presents the report. */
 async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): Promise<number> {
   if (kept !== null) await presentLoad(kept, prepared, outputs, process.stderr);
   const code = notSentExitCode(why);
@@ -187,7 +185,6 @@ async function presentLoad(
 
 const listOptions = { "--json": "as JSON" } as const;
 
-/** `conformance load list`: shows every scenario. */
 const listCommand = (): Command =>
   withSteps(
     withOptions(
@@ -220,7 +217,6 @@ Examples:
   conformance load judge reports/2026-01-31T02-00-00-000Z-acme-load
   conformance load judge pod-1.log pod-2.log --html load.html`;
 
-/** `conformance load judge EVIDENCE`: judges saved load evidence again. */
 function judgeCommand(): Command {
   const command = new Command("judge")
     .argument("<evidence...>", "files of load evidence, logs of k6 pods, or the folder of a load report")

@@ -151,7 +151,6 @@ function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "is
 
 type NightOutputs = OutputFiles<"markdown" | "json">;
 
-/** Prints where a night was saved, and writes it in the requested formats. */
 function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken }: NightOutputs): void {
   const { judgement, night, nightCount, damaged, executed } = saved;
   const texts = {

@@ -58,7 +58,6 @@ export const planCommand = (): Command =>
     },
   );
 
-/** Returns the embedded server as a target. Stops the server at once, because planning sends nothing. */
 async function embeddedTarget(): Promise<Target> {
   const embedded = await startEmbedded();
   await embedded.close();

@@ -100,7 +100,6 @@ async function act({ options, forMs, flags }: Prepared): Promise<ProxyReports> {
 const describeEnd = (forMs: number | null): string =>
   forMs === null ? "Ctrl-C ends it with a report." : `It ends after ${forMs / 1000} s, or with Ctrl-C.`;
 
-/** Waits until a signal such as Ctrl-C, or until the time is over. `null`: until a signal. */
 async function waitForEnd(forMs: number | null): Promise<void> {
   const controller = new AbortController();
   const release = stopOnSignal(controller);
@@ -128,11 +127,11 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // The exit code below counts records of unspecified behaviour as exercised, even without an exchange.
+  // Without an exchange, nothing was exercised. The exit code below would count mere observations as exercised.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),
-    // Clauses that no request of the clients exercised do not fail the command, even with `--complete`.
+    // Even with `--complete`, clauses that the clients' requests do not exercise do not make the command fail.
     exitCodeOf(client.report, { strict: rules.strict, complete: false }) === exitCodes.broken
       ? exitCodes.broken
       : exitCodes.fine,

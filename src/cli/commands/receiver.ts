@@ -86,7 +86,6 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
 
-/** The result of the command: a judged receiver, or a line of text that names the written files. */
 type ReceiverOutcome =
   | { readonly kind: "written"; readonly text: string }
   | { readonly kind: "judged"; judged: JudgedTarget };
@@ -134,7 +133,6 @@ async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<nu
   return presentJudged(outcome.judged, work);
 }
 
-/** Reads the settings that apply to every delivery. */
 const readDeliverySettings = (
   flags: ReceiverFlags,
   environment: Readonly<Record<string, string | undefined>>,
@@ -156,7 +154,6 @@ function readSecrets(
   return [secret, ...others];
 }
 
-/** Reads a secret from a file. Removes the line feed that editors add at the end. */
 function secretIn(path: string): string {
   const secret = readTextFile(path, "--secret-file").replace(/\r?\n$/, "");
   if (secret !== "") return secret;

@@ -29,7 +29,6 @@ export const rejudgeCommand = (): Command =>
       prepare: (folder: string, flags: RejudgeFlags) => ({
         folder,
         flags,
-        // Without `--requirements`, the newest requirement set is used.
         chosen: flags.requirements === undefined ? {} : { requirements: readRequirements(flags) },
         saved: readSavedRun(folder),
       }),
@@ -44,7 +43,6 @@ export const rejudgeCommand = (): Command =>
     },
   );
 
-/** Prints a saved report as text. With `--json`, prints its file unchanged. */
 export async function presentSavedRun(
   folder: string,
   { report, evidence }: SavedRun,

@@ -79,7 +79,6 @@ function prepare(path: string, check: string, flags: FlagsOf<typeof replayOption
 }
 
 interface ReplayOutcome {
-  /** The result of the replay; `null` if the user did not agree to send it. */
   readonly replayed: ReplayResult | null;
   readonly isInterrupted: boolean;
 }
@@ -133,7 +132,6 @@ const exitCodeOf: Readonly<Record<ReplayResult["outcome"], number>> = {
   "not reached": exitCodes.nothingExercised,
 };
 
-/** Returns a `conformance run` command that sends new requests for the replayed checks to the same server. */
 function judgeCommand({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
   const only = [...new Set(chosen.findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
   const isOfFile = targetFile !== undefined && target?.baseUrl === baseUrl;

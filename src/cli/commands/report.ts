@@ -81,7 +81,6 @@ async function present(
   return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }
 
-/** Judges a saved report by the set in `--requirements`. Without the flag, returns the report unchanged. */
 export const narrowDocument = (document: ReportDocument, flags: RequirementsFlag): ReportDocument =>
   flags.requirements === undefined
     ? document

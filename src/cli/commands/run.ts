@@ -86,9 +86,7 @@ interface RunOutcome {
   readonly judged: JudgedTarget;
   /** Report and evidence without the secrets of webhooks. Only these may be shown. */
   readonly document: ReportDocument;
-  /** Whether the user stopped the watch for webhook retries after the run. `false` without a watch. */
   readonly isWatchStopped: boolean;
-  /** Whether the report was shown and saved already. */
   readonly isPresented?: boolean;
 }
 
@@ -98,7 +96,6 @@ const outcomeOf = (judged: JudgedTarget, isWatchStopped = false): RunOutcome => 
   isWatchStopped,
 });
 
-/** Judges the target. With `--watch`, waits for the retries of webhooks and judges again. */
 async function act(prepared: Prepared): Promise<RunOutcome> {
   const { judged, hasFailed } = await judge(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
@@ -114,7 +111,6 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
 /** Maximum number of runs with `--rerun-on-restart`. Each run writes a new folder. */
 const maxRuns = 1000;
 
-/** Repeats the failed checks (or all, if none failed) after each restart of the target, until the user stops. */
 async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<RunOutcome> {
   const { target, scope, folder } = prepared;
   let [outcome, current] = [first, prepared];
@@ -165,7 +161,6 @@ const judge = ({ target, patches, scope, rules, flags }: Prepared) =>
     }),
   );
 
-/** Presents the report, listens for webhook deliveries until no retry is due, and judges again. */
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
   const { report, evidence, listening, target } = judged;
@@ -188,7 +183,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // If the watch could not begin, prints why. The report of the run is presented later.
+    // Prints why the watch could not begin. The caller then presents the report of the run.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);
@@ -207,7 +202,6 @@ async function present(outcome: RunOutcome, prepared: Prepared): Promise<number>
   return reportExitCode(judged.report, prepared.rules, prepared.flags.complete === true);
 }
 
-/** Presents the report of a run. Also saves the run in its folder. */
 async function presentRun(
   { judged: { kind, report, evidence, target }, document }: RunOutcome,
   { flags, rules, formats, patches, folder, target: named }: Prepared,
@@ -231,6 +225,5 @@ async function presentRun(
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 
-/** Tells the user how to start the same embedded server again, because the run's own server has stopped. */
 const serveHint = ({ baseUrl }: Target, patches: readonly Patch[]): string =>
   `To see it by hand: conformance serve${patchFlagsText(patches)}, its base URL instead of ${baseUrl}, and its keys in the variables.\n`;

@@ -77,7 +77,6 @@ function prepare(flags: FlagsOf<typeof serveOptions>) {
   return { options, control, patches };
 }
 
-/** Prints the banner, and serves until a signal such as SIGINT. */
 async function serveUntilSignal({ options, control, patches }: Prepared): Promise<void> {
   const { reference, hosted, close } = await serveReference(options);
   try {
@@ -118,7 +117,6 @@ interface ControlToken {
 
 const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
 
-/** Returns the control token from the flag or the environment, or generates one. */
 function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
   const given = flag ?? environment[tokenVariable];
   if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
@@ -127,16 +125,13 @@ function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): Co
   throw new UsageError(line`${name} is empty, or holds blanks or characters that a header cannot carry.`);
 }
 
-/** Facts for the banner, besides those in {@link Reference}. */
 interface BannerFacts {
   readonly patches: readonly string[];
   readonly hosted: readonly HostedAgent[];
   readonly control: ControlToken;
-  /** Path of the target file that was written; `null` if none was. */
   readonly targetFile: string | null;
 }
 
-/** Returns the first output of `conformance serve`: all that the author of a client needs to start. */
 function banner(reference: Reference, { patches, hosted, control, targetFile }: BannerFacts): string {
   const { baseUrl, keys, agents, auth } = reference;
   const at = (path: string): string => new URL(path, baseUrl).href;
@@ -145,7 +140,7 @@ function banner(reference: Reference, { patches, hosted, control, targetFile }: 
   return [
     `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
     "",
-    // `ready` is the interface document's word for an agent that has started locally.
+    // The interface document says `ready` for an agent that has started locally.
     "status    ready",
     `base URL  ${baseUrl}`,
     `OpenAPI   ${at("/openapi.json")}`,

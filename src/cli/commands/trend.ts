@@ -63,7 +63,6 @@ function read(folder: string): ReturnType<typeof readHistory> {
 
 const maxDamaged = 20;
 
-/** Prints which nights of a history cannot be used, and why. */
 export function printDamaged(damaged: readonly DamagedNight[]): void {
   for (const { file, problem } of damaged.slice(0, maxDamaged))
     printLine(line`Left out of the history: ${displayPath(file)}: ${problem}. The file is kept.`);

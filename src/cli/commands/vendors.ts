@@ -92,7 +92,6 @@ async function prepare(file: string, flags: VendorsFlags) {
 const withRegisteredSecrets = (vendor: ListedVendor): ListedVendor =>
   vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
-/** Reads the load to send to each vendor; `null` without `--load`. */
 async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "parameters" | "engines"> | null> {
   if (flags.load.length === 0) return null;
   const parameters = {
@@ -105,7 +104,6 @@ async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "paramet
   return { parameters, engines };
 }
 
-/** Throws, before anything is sent, if a target needs consent to a load test and the user cannot give it. */
 function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean): void {
   for (const each of vendors) {
     const baseUrl = each.kind === "report" ? null : baseUrlOf(each);
@@ -128,7 +126,7 @@ function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): strin
   try {
     return target().baseUrl;
   } catch (error) {
-    // An invalid target must not stop the other vendors. The error appears later in the column of its vendor.
+    // An invalid target must not stop the other vendors. Its error appears later in the column of its vendor.
     if (error instanceof UsageError) return null;
     throw error;
   }

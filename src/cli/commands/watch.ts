@@ -62,7 +62,7 @@ export const watchCommand = (): Command =>
     },
   );
 
-/** Reads the target of the run. The watch needs the target's keys, to redact them in deliveries. */
+/** Reads the run's target, whose keys must be redacted in deliveries. */
 function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string): Target {
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);

@@ -11,7 +11,6 @@ export type Shell = (typeof shells)[number];
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
-/** Lists of words that shells offer as values of flags and arguments. */
 export const wordLists = {
   clauses: clauseIds,
   faults: namesOf(allFaults),
@@ -23,17 +22,15 @@ export const wordLists = {
   shells,
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Words that a shell offers for a value: a list, file names (`file`, also for free text), or nothing (`none`). */
+/** The values that a shell offers: a list of words, file names (`file`, also for free text), or nothing (`none`). */
 export type ValueKind = keyof typeof wordLists | "file" | "none";
 
 export interface FlagWords {
-  /** The long name and, if there is one, the short name: `--quiet`, `-q`. */
   readonly names: readonly string[];
   readonly says: string;
   readonly value: ValueKind;
 }
 
-/** The words that can follow a command. */
 export interface CommandWords {
   /** Name of the command without the name of the program, such as `key new`. Empty for the program itself. */
   readonly path: string;
@@ -43,7 +40,7 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** The kind of values of each flag. `selftest --only` is for one command, and takes precedence over `--only`. */
+/** The kind of values of each flag. `selftest --only` applies to that command, and `--only` to all others. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",
@@ -57,7 +54,6 @@ const listsOfFlags: Readonly<Record<string, ValueKind>> = {
 
 const listsOfArguments: Readonly<Record<string, ValueKind>> = { explain: "clauses", completion: "shells" };
 
-/** Returns the words that can follow a command, and those that can follow each of its subcommands. */
 export function commandWords(command: Command, path = ""): CommandWords[] {
   const below = command.commands.map((each) => commandWords(each, `${path} ${each.name()}`.trimStart()));
   const own = {

@@ -1,6 +1,5 @@
 import { type CommandWords, type FlagWords, type Shell, type ValueKind, wordLists } from "./command-words.ts";
 
-/** Returns a script that completes the command line of a program in a shell. */
 export const completionScript = (shell: Shell, program: string, commands: readonly CommandWords[]): string =>
   `${scripts[shell](program, commands).join("\n")}\n`;
 
@@ -12,7 +11,6 @@ const scripts: Readonly<Record<Shell, Render>> = { bash: bashScript, zsh: zshScr
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const quotedForFish = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
-/** Returns the text of a shell function that sets `kind` to the kind of values of a command's flag. */
 function valueFunction(commands: readonly CommandWords[]): string[] {
   const takesValue = ({ value }: FlagWords): boolean => value !== "none";
   const cases = commands.flatMap(({ path, flags }) =>
@@ -24,7 +22,6 @@ function valueFunction(commands: readonly CommandWords[]): string[] {
   return ["_conformance_value() {", '  case "$1 $2" in', ...cases, "  esac", "}"];
 }
 
-/** Returns the text of a shell function that sets variables to the words that may follow a command. */
 const wordsFunction = (
   commands: readonly CommandWords[],
   assignments: (command: CommandWords) => readonly string[],

@@ -25,7 +25,6 @@ import { type FlagsOf, readWord } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions, targetOptions } from "../target-flags.ts";
 import type { Prompter } from "./prompter.ts";
 
-/** The options of `init`. Most answer a question of the dialog. */
 export const initOptions = {
   "--base-url <url>": "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)",
   "--name <name>": "name of the target (otherwise its host)",
@@ -55,7 +54,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const defaultVariable = "CONFORMANCE_API_KEY";
 const defaultOut = "target.json";
 
-/** Takes answers from flags, and asks the user for the others. Throws if a flag is missing without a prompter. */
+/** Takes answers from flags, and asks the user for missing answers. Without a prompter, a missing flag is an error. */
 export async function gatherAnswers(
   flags: InitFlags,
   environment: Environment,
@@ -123,13 +122,11 @@ function answersFromFlags(
   };
 }
 
-/** The token of the target's test control, and the environment variable that holds it. */
 export interface GivenControlToken {
   readonly variable: string;
   readonly token: string;
 }
 
-/** Reads the test control's token from the variable in `--control-token-variable`; `null` without the flag. */
 export function readControlToken(flags: InitFlags, environment: Environment): GivenControlToken | null {
   const variable = flags.controlTokenVariable;
   if (variable === undefined) return null;
@@ -139,7 +136,6 @@ export function readControlToken(flags: InitFlags, environment: Environment): Gi
   return { variable, token: checkedKey(token, `$${variable}`) };
 }
 
-/** Checks the flags of `init` before the first question. */
 export function assertInitFlags({
   baseUrl,
   keyVariable,
@@ -158,10 +154,9 @@ export function assertInitFlags({
   for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
 }
 
-/** Reads the name of an environment variable. A shell and a target file must both accept it. */
 function readVariable(text: string): string {
   if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds" && hideKeys(text) === text) return text;
-  // The user may have given a key instead of a variable name, so the message must not repeat it.
+  // The message must not repeat the text, because the user may have given a key instead of a variable name.
   throw new UsageError(
     line`This is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
   );
@@ -184,7 +179,6 @@ function canWriteIn(folder: string): boolean {
   }
 }
 
-/** Chooses the agents for the target file by a flag, by asking the user, or (with `--yes`) as suggested. */
 export async function chooseAgents(
   flags: InitFlags,
   { discovered, control }: { readonly discovered: DiscoveredTarget; readonly control: ControlParts },
@@ -208,7 +202,6 @@ export async function chooseAgents(
   };
 }
 
-/** Returns the agents that the test control names for the roles `answering` and `streaming`. */
 function controlledAgents({ agents = {} }: ControlParts): Partial<ChosenAgents> {
   const { answering, streaming } = agents;
   return {
@@ -219,7 +212,6 @@ function controlledAgents({ agents = {} }: ControlParts): Partial<ChosenAgents> 
 
 const maxIds = 20;
 
-/** Accepts an agent id from the user. Throws if the target's list is complete and lacks the id. */
 export function acceptAgentId(
   id: string,
   { agents, hasAllAgents }: Pick<DiscoveredTarget, "agents" | "hasAllAgents">,
@@ -231,7 +223,6 @@ export function acceptAgentId(
   throw new UsageError(line`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
 }
 
-/** Asks for queries that make an agent of the target fail or respond slowly. */
 export async function askPrompts(
   flags: InitFlags,
   chosen: ChosenAgents,
@@ -254,7 +245,6 @@ const pathQuestions = {
   operation: "Path that starts a long-running operation with the body of an invoke",
 } as const satisfies Record<keyof UserGivenPaths, string>;
 
-/** Asks for the paths of batch and operation requests, which the interface document does not define. */
 export async function askPaths(flags: InitFlags, prompter: Prompter | null): Promise<UserGivenPaths> {
   const known: Record<string, string | undefined> = { batch: flags.batchPath, operation: flags.operationPath };
   if (prompter !== null && flags.yes !== true)
@@ -279,7 +269,6 @@ function readPath(path: string): string {
   throw new UsageError(line`The path ${JSON.stringify(path)} must begin with /, as in /agents/{agent_id}/batch.`);
 }
 
-/** Writes a file completely or not at all. Refuses to replace one without `mayReplace`. */
 export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
   if (!mayReplace && existsSync(path))
     throw new UsageError(line`${path} was created meanwhile; nothing was written. --force replaces it.`);

@@ -9,7 +9,6 @@ import type { TerminalStyle } from "../terminal.ts";
 import type { DetectedControl } from "../../app/init/detect-control.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
 
-/** Describes to the user what discovery found. Ends with a line feed. */
 export function foundText(
   baseUrl: string,
   found: DiscoveredTarget,
@@ -33,7 +32,6 @@ export function foundText(
   ]);
 }
 
-/** Says what the test control of the target offers, or why none was found. Ends with a line feed. */
 export function controlText(detected: DetectedControl, { colour, width }: TerminalStyle): string {
   const text = detected.kind === "found" ? detected.calls.join(", ") : `none: ${detected.why}`;
   return linesBlock(rowsFor(width, createPaint(colour))("test control", text));
@@ -49,7 +47,6 @@ function healthText({ agents }: DiscoveredTarget): string {
     .join(", ");
 }
 
-/** Shows the proposed target file, and explains each part of it. Ends with a line feed. */
 export function proposalText(
   path: string,
   file: ParsedTargetFile,
@@ -86,7 +83,6 @@ export function proposalText(
   ]);
 }
 
-/** Lists what the target file still lacks, and the checks that each missing part would enable. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = createPaint(colour);
   if (groups.length === 0) return linesBlock(["Nothing is missing: every check can run."]);

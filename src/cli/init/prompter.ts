@@ -12,7 +12,6 @@ export class Interrupted extends Error {
 
 export interface Question<T> {
   readonly text: string;
-  /** The answer for an empty line; `null` if an answer is required. */
   readonly fallback: string | null;
   /**
    * Parses the user's answer.
@@ -20,17 +19,10 @@ export interface Question<T> {
    * @throws {UsageError} if the answer is invalid; then the question is asked again
    */
   readonly read: (answer: string) => T;
-  /** Whether to hide what the user types, such as a key. */
   readonly isHidden?: boolean;
 }
 
-/** Asks questions on a terminal, one at a time. */
 export interface Prompter {
-  /**
-   * Asks a question until the answer is valid, and returns the parsed answer.
-   *
-   * @throws {Interrupted}
-   */
   readonly ask: <T>(question: Question<T>) => Promise<T>;
   readonly close: () => void;
 }
@@ -38,11 +30,9 @@ export interface Prompter {
 export interface PrompterOptions {
   readonly input: Readable;
   readonly output: NodeJS.WritableStream & { readonly columns?: number };
-  /** Whether `input` and `output` are a terminal. */
   readonly isTerminal: boolean;
-  /** The dialog ends when this signal aborts. */
   readonly signal: AbortSignal;
-  /** Called on Ctrl-C. While a question is open, Ctrl-C causes no signal. */
+  /** Called on Ctrl-C, which causes no signal while a question is open. */
   readonly onInterrupt: () => void;
 }
 
@@ -61,7 +51,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
     historySize: 0,
   });
   const over = Promise.withResolvers<never>();
-  // The promise may reject while no question is open. This prevents an unhandled rejection.
+  // Prevents an unhandled rejection, because the promise may reject while no question is open.
   over.promise.catch(() => {});
   lines.on("SIGINT", onInterrupt);
   lines.on("close", () =>

@@ -5,7 +5,6 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import { embeddedLimits } from "../../app/load/embedded-environment.ts";
 
-/** A scenario as a row of `conformance load list`. */
 export interface ListedScenario {
   readonly name: string;
   readonly title: string;
@@ -34,11 +33,9 @@ function listedScenario(scenario: Scenario): ListedScenario {
 const nameColumns = 24;
 const settingColumns = 22;
 const longestColumns = 11;
-/** Width of all columns except the description, with the gaps between columns. */
 const fixedWidth = nameColumns + settingColumns + longestColumns + 4 * tableGap;
 const minFlexibleWidth = 50;
 
-/** Formats the scenarios as a table, or as paragraphs on a narrow terminal. Ends with a line feed. */
 export function scenarioListText(width: number): string {
   const flexible = width - fixedWidth;
   const shown = flexible < minFlexibleWidth ? paragraphs(width) : tableText(flexible);
@@ -60,7 +57,7 @@ function tableText(flexible: number): string {
     column("tiers, engines, needs", settingColumns),
     column("longest", longestColumns),
   ];
-  // Each row comes after an empty row, because a row of the table takes several lines.
+  // An empty row before each row, because a row of the table takes several lines.
   const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
   return tableLines(heads, rows).join("\n");
 }

@@ -10,7 +10,6 @@ import { type FlagsOf, readCount, readRequirements, readWord, requirementsOption
 import { failureOptions, type FormatFlags } from "../report/report-flags.ts";
 import { patchOptions, type TargetFlags, targetOptions } from "../target-flags.ts";
 
-/** The options of `conformance load`, except for the formats of its report. */
 export const loadOptions = {
   ...targetOptions,
   ...failureOptions,
@@ -30,7 +29,6 @@ export const loadOptions = {
 
 export type LoadFlags = FlagsOf<typeof loadOptions> & FormatFlags;
 
-/** Reads the load parameters from the flags. */
 export function readLoadParameters(names: readonly string[], flags: LoadFlags): LoadParameters {
   if (flags.all === true && names.length > 0)
     throw new UsageError(
@@ -57,7 +55,6 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   };
 }
 
-/** Reads `--engine`; `null` if it is not given. */
 export function readEngine(text: string | undefined): EngineName | null {
   if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
@@ -70,7 +67,6 @@ export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv):
   return flags.target === undefined && hasAddress ? flags : others;
 }
 
-/** Returns the file for k6's own HTML page of a trial, with the trial's name if there are several trials. */
 export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {
   if (file === null || trial.engine !== "k6") return null;
   if (trials === 1) return file;

@@ -9,10 +9,8 @@ import { formatDuration } from "../../base/duration.ts";
 import type { LoadPreview } from "../../app/load/plan-load.ts";
 import type { Estimate } from "../../load/trials.ts";
 
-/** A preview lists at most this many trials. */
 const maxListed = 40;
 
-/** Formats the preview of a load: one line for the embedded server, and a list of trials for other targets. */
 export function formatLoadPreview(outlook: LoadPreview): string {
   const left = outlook.unsendable.map((sentence) => `Not sent: ${sentence}.\n`);
   return [trialsText(outlook), ...left].join("");
@@ -43,7 +41,6 @@ function lineOf({ trial: { scenario, tier, engine }, requests, openEnded, isBeyo
   return `  ${scenario.name.padEnd(23)}${tier.padEnd(11)}${engine.padEnd(11)}${what}${beyond}, ${formatDuration(seconds * 1000)}`;
 }
 
-/** Says why no load was sent, and which flags would change that. */
 export function formatNotSentReason(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":
@@ -70,14 +67,12 @@ export function formatNotSentReason(why: NotSentReason): string {
   }
 }
 
-/** Returns the exit code if no load was sent; `null` if the caller decides, as after a usage error. */
 export function notSentExitCode({ kind }: NotSentReason): number | null {
   if (kind === "harness limit") return exitCodes.harnessFailed;
   if (kind === "interrupted") return exitCodes.interrupted;
   return kind === "nothing to load" || kind === "unsendable agent" ? exitCodes.nothingExercised : null;
 }
 
-/** Like {@link withSteps}, but turns an error in the load parameters into a usage error that names the flag. */
 export const withLoadSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

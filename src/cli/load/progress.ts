@@ -7,13 +7,11 @@ import { formatCount } from "../../base/text.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { eraseLine, type ProgressStream, redrawLine } from "../progress.ts";
 
-/** Callbacks that show the progress of a load on the terminal. `done` removes the live line. */
 type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 
 /** Minimum time between two progress lines on a stream that is not a terminal. */
 const lineIntervalMs = 10_000;
 
-/** Shows the progress of a load: redraws one line on a terminal, and prints lines elsewhere. */
 export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
   if (isQuiet) return silentLoadEvents;
   return stream.isTTY === true ? liveView(stream) : plainView(stream);

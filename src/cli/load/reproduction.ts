@@ -4,13 +4,9 @@ import { loadCommand } from "../../report/reproduce/finding-evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The settings of commands that repeat a load. */
 export interface ReproductionOptions {
-  /** The target of the load. `null`: the embedded server. */
   readonly target: Target | null;
-  /** Path of the target file; `null` if there is none. */
   readonly targetFile: string | null;
-  /** Flags for faults and variants, such as `--fault x --variant y`. */
   readonly patchFlags: string;
 }
 

@@ -22,7 +22,6 @@ const stageTitles: Readonly<Record<Stage, string>> = {
   review: "After all requests: these review what was recorded",
 };
 
-/** Formats a plan as text. Ends with a line feed. */
 export function planText(given: FormattedPlan, { colour, width }: TerminalStyle): string {
   const plan = sanitizeDeep(given);
   const paint = createPaint(colour);
@@ -152,7 +151,6 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
   ];
 }
 
-/** Returns a row for each setup that the target lacks, with the combinations that the setup would allow. */
 function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares: readonly string[] }[] {
   const sharesOf = (what: string, { cut, total }: PlannedPairCounts) =>
     cut.map((each) => ({
@@ -217,7 +215,6 @@ function shortText({ checks, enoughMinutes }: ChecksShortOfTime, maxWaitMs: numb
   return `${allowed}; ${enough}.`;
 }
 
-/** The plan of a run. Its open questions (`unknown`) are sentences instead of data. */
 export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
   readonly unknown: readonly string[];
 }
@@ -236,7 +233,6 @@ const publishedStages: Readonly<Record<Stage, string>> = {
   review: "afterwards",
 };
 
-/** Formats a plan as `plan --json` prints it. */
 export const planJson = (plan: FormattedPlan): string =>
   JSON.stringify(
     {

@@ -13,18 +13,13 @@ const maxRows = 40;
 const maxSameRows = 12;
 const messageBounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
-/** The result of a replay, in the form in which it is printed. */
 export interface ReplayView {
   readonly chosen: ReplaySelection;
-  /** Each request that was sent again, with its saved and its new exchange. */
   readonly pairs: readonly ReplayPair[];
-  /** Why not all requests got a response; `null` if all did. */
   readonly stopped: string | null;
-  /** A command that sends new requests for the replayed check, and judges the check again. */
   readonly command: string;
 }
 
-/** Formats a replay as text. */
 export function replayText(
   { chosen, pairs, stopped, command }: ReplayView,
   look: TerminalStyle,
@@ -76,7 +71,6 @@ function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle
   ];
 }
 
-/** Formats a request without its request line, because the heading already shows that line. */
 const sentLines = (exchange: Exchange): string[] =>
   exchangeLines(exchange, messageBounds)
     .slice(1)
@@ -113,7 +107,6 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
 const hiddenCountLines = (count: number, what: string, paint: Paint): string[] =>
   count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
 
-/** Explains the marks at the beginning of difference lines. */
 const differenceLegend = "! differs in status, error code or shape; ~ differs in something else";
 
 function caveats(kept: readonly Exchange[]): string[] {

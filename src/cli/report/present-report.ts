@@ -26,25 +26,18 @@ import { line } from "../../base/line.ts";
 
 const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 
-/** Options of {@link presentReport}. */
 export interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
   /** Whether to print tables that the text report otherwise omits. Default: `false`. */
   readonly isVerbose?: boolean;
-  /** Folder of the report, as shown to the user; `null` if the report was not saved. */
   readonly folder: string | null;
-  /** Formats to write. Default: none. */
   readonly formats?: RequestedFormats;
   /** Stream for the text report; `null` for none. Default: standard output, unless a format is written there. */
   readonly stream?: NodeJS.WriteStream | null;
-  /** Returns the shell variable that holds a key. Printed commands use it. */
   readonly shellVariableOf?: (keyName: string) => string | undefined;
-  /** Options for commands that send a load again. */
   readonly reproduction?: ReproductionOptions;
-  /** A line to print after the text report. */
   readonly hint?: string;
-  /** Sentences to print on standard error. */
   readonly notes?: readonly string[];
   /** Whether to report to a CI system if there is one: a step summary, and annotations. Default: `false`. */
   readonly reportsToCi?: boolean;
@@ -95,7 +88,6 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
   ].join("");
 }
 
-/** Returns the exit code for a report of a run or of a load. */
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
@@ -117,7 +109,6 @@ function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTake
   if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
 }
 
-/** Appends Markdown to the step summary of GitHub Actions, or prints a message if that fails. */
 export function appendStepSummary(render: (maxBytes: number) => string): void {
   const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";
   if (file === "") return;
@@ -131,7 +122,6 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
   }
 }
 
-/** How to show and save the report of a receiver or a client. */
 interface JudgedOutput {
   readonly flags: Pick<ReportFlags, "quiet" | "complete">;
   readonly rules: FailurePolicy;
@@ -139,7 +129,6 @@ interface JudgedOutput {
   readonly folder: string;
 }
 
-/** Saves and shows the report of a receiver or a client that was judged. Returns the exit code. */
 export async function presentJudged(
   { report, evidence, kind, interrupted }: JudgedTarget,
   { flags, rules, formats, folder }: JudgedOutput,

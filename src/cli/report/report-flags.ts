@@ -26,13 +26,11 @@ import {
 } from "../options.ts";
 import { prepareFiles, prepareReportFolder } from "../output-files.ts";
 
-/** The options that decide which findings make a run fail. */
 export const failureOptions = {
   "--strict": "a warning fails the run as well",
   "--baseline <file>": "known failures, each with a reason; one that no longer fails is an error",
 } as const;
 
-/** The options of a command that makes and saves the report of a run, except for its formats. */
 export const reportOptions = {
   ...failureOptions,
   "--complete": "a must clause that was not exercised fails the run as well",
@@ -41,7 +39,6 @@ export const reportOptions = {
   "-q, --quiet": "only what is broken, and the verdict",
 } as const;
 
-/** The environment variable that holds a private key in PEM. */
 export const signingKeyVariable = "CONFORMANCE_SIGNING_KEY";
 
 const signingOptions = {
@@ -61,7 +58,6 @@ export type FormatFlags = { readonly [name in FormatName]?: string | undefined }
 export type FailureFlags = FlagsOf<typeof failureOptions>;
 export type ReportFlags = FlagsOf<typeof reportOptions> & FormatFlags;
 
-/** Returns options for the formats that `sources` allow (except `json`), and for signed statements. */
 export function formatOptions(sources: readonly RequiredInput[] = ["report", "exchanges", "files"]): OptionTable {
   const offered = formatNames.filter((name) => name !== "json" && sources.includes(formats[name].source));
   return {
@@ -70,20 +66,17 @@ export function formatOptions(sources: readonly RequiredInput[] = ["report", "ex
   };
 }
 
-/** Reads the flags that every command with a report has, and locks the folder of the report. */
 export const prepareReport = (flags: ReportFlags, name: string, prefix = "") => ({
   rules: readFailurePolicy(flags),
   formats: prepareFormats(flags),
   folder: prepareReportFolder(flags.out, name, prefix),
 });
 
-/** Opens the files of the requested formats, and reads the key that signs a statement. */
 export function prepareFormats(flags: FormatFlags): RequestedFormats {
   const signing = readSigning(flags, process.env);
   return { ...prepareFiles(formatNames, flags), ...(signing && { signing }) };
 }
 
-/** Throws a usage error if a requested format needs data that the saved report lacks, such as exchanges. */
 export function assertSources(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {
     const problem = flags[name] === undefined ? null : unavailableReason(name, document);
@@ -91,7 +84,6 @@ export function assertSources(document: ReportDocument, flags: FormatFlags): voi
   }
 }
 
-/** Reads the failure policy from the flags: which findings make a run fail. */
 export const readFailurePolicy = ({ strict = false, baseline }: FailureFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),
@@ -103,7 +95,9 @@ function readBaseline(path: string): Baseline {
   throw new UsageError(line`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }
 
-/** Reads the flags for a signed statement. Removes the key from the environment, which child processes inherit. */
+/**
+ * Reads the flags for a signed statement. Hides the signing key from child processes, which inherit the environment.
+ */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,
   environment: NodeJS.ProcessEnv,
@@ -161,7 +155,6 @@ function readSubject(text: string): Subject {
   );
 }
 
-/** The options of the commands that judge traffic of other programs: `judge` and `proxy`. */
 export const trafficOptions = {
   "--tier <tier>": repeatable(`tier of all keys: ${publishedTierNames.join(", ")}; or of one, such as key-1=free`),
   "--no-bodies": "write no bodies into evidence.json",
@@ -172,14 +165,12 @@ export const trafficOptions = {
 
 export type TrafficFlags = FlagsOf<typeof trafficOptions> & ReportFlags;
 
-/** Reads the flags that decide how traffic is judged. */
 export const readTrafficOptions = (flags: TrafficFlags) => ({
   tiers: readTiers(flags.tier),
   keepsBodies: flags.bodies,
   requirements: readRequirements(flags),
 });
 
-/** Reads `--tier`. Returns the tier of each named key; `*` stands for all others. */
 const readTiers = (given: readonly string[]): ReadonlyMap<string, string> =>
   new Map(
     given.map((text) => {

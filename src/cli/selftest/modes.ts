@@ -60,14 +60,12 @@ export const selftestOptions = {
 
 export type SelftestFlags = FlagsOf<typeof selftestOptions>;
 
-/** The result of a self-test: as JSON, and as the text to print after the rows of all trials. */
 interface SelftestResult {
   readonly wrong: number;
   readonly json: unknown;
   readonly text: string;
 }
 
-/** Runs the kind of self-test that the flags choose. Prints a row for each trial, unless JSON is wanted. */
 export function selftest(options: SelftestFlags): Promise<SelftestResult> {
   if (options.load === true) return testLoad(options);
   if (options.mutants === true) return testMutants(options);
@@ -159,7 +157,7 @@ function loadRow(result: LoadFaultResult): string {
   return [row, ...indented(complaints), ""].join("\n");
 }
 
-/** Tests legal servers with many variants, selected by a seed. Prints the smallest set that fails. */
+/** Tests legal servers with random sets of variants, one for each seed. Prints the smallest set that fails. */
 async function testSeeds({ seed, full, json = false }: SelftestFlags, seeds: number): Promise<SelftestResult> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
   const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {

@@ -7,7 +7,6 @@ import { cliMessages } from "../messages.ts";
 import { eraseLine, type ProgressStream } from "../progress.ts";
 import { line, type Line } from "../../base/line.ts";
 
-/** Watches for webhook retries with progress on the terminal, until the schedule is over or the user stops. */
 export const watchInTerminal = (
   options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "onLoss" | "messages">,
   { isQuiet }: { readonly isQuiet: boolean },
@@ -27,18 +26,14 @@ export const watchInTerminal = (
     return result;
   });
 
-/** A message that tells the user how to resume a stopped watch. */
 export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
-/** Shows the progress of webhook retries: redraws one line on a terminal, and prints lines elsewhere. */
 export interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;
-  /** Removes the progress line. */
   readonly done: () => void;
 }
 
-/** Starts the display of webhook retries. `epochMs` is the start of the run. */
 export function startProgressLine(stream: ProgressStream, epochMs: number, isQuiet: boolean): ProgressLine {
   if (isQuiet) return { show() {}, done() {} };
   const isLive = stream.isTTY === true;

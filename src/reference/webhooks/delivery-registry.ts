@@ -18,18 +18,15 @@ import { destinationOf, type RegisteredWebhook, type WebhookRegistry } from "./w
 
 /** Stores all deliveries and the results of their attempts. Sends nothing itself. */
 export interface DeliveryRegistry {
-  /** Stores a new delivery of the event for each webhook that selects it. */
   addEvent(event: HostingEvent): readonly Delivery[];
   addNotice(to: DeliveryDestination, body: unknown): readonly Delivery[];
-  /** Returns the deliveries that have a further attempt to come. */
   pending(): readonly Delivery[];
   find(number: number): Delivery | undefined;
-  /** Records an attempt that has ended, and returns the new state of its delivery. */
   endAttempt(before: Delivery, attempt: DeliveryAttempt): Delivery;
   recordsOf(webhookId: string): readonly DeliveryRecord[];
 }
 
-/** Number of ended deliveries that are kept for one webhook. */
+/** Maximum number of finished deliveries that are kept per webhook. */
 const maxEnded = 1000;
 
 export function deliveryRegistry(
@@ -86,10 +83,9 @@ export function deliveryRegistry(
   };
 }
 
-/** The deliveries that the registry keeps, by their numbers. */
 interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Replaces a delivery by its new state. Drops old deliveries that have ended, if there are too many. */
+  /** Stores the new state of a delivery. Drops the webhook's oldest finished delivery if it has too many. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];
@@ -137,7 +133,6 @@ function jsonCopy(value: unknown): unknown {
   }
 }
 
-/** Returns the state of a delivery after one more attempt. */
 export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, attempt: DeliveryAttempt): Delivery {
   const attempts = [...before.attempts, attempt];
   const progress: DeliveryProgress = {
@@ -158,7 +153,6 @@ function withoutContent(message: DeliveryMessage): DeliveryMessage {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }
 
-/** Returns a webhook's totals after an attempt changed a delivery from `before` to `after`. */
 export function totalsAfterAttempt(
   tally: DeliveryTotals,
   before: Delivery,
@@ -181,7 +175,6 @@ export function deliveryId({ number }: Delivery): string {
   return `dlv_${String(number).padStart(6, "0")}`;
 }
 
-/** Returns a list with the public record of a delivery. The list is empty if the message is not an event. */
 export function deliveryRecordsOf(behaviour: DeliveryBehaviour, delivery: Delivery): readonly DeliveryRecord[] {
   const { to, message, state, attempts, nextAttemptMs, createdMs } = delivery;
   if (to.webhookId === null || message.kind !== "event") return [];

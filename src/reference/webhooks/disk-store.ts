@@ -4,7 +4,7 @@ import type * as Sqlite from "node:sqlite";
 import { makeFolder } from "../../base/files/folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
-/** A data folder cannot keep the server's state; the message is for the user who named the folder. */
+/** Thrown if the server cannot keep its state in a folder. The message is written for the user. */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }
@@ -24,7 +24,7 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/** Keeps the state in a folder, created if missing; throws a `DataFolderProblem` if that is impossible. */
+/** Keeps the state in a folder, which it creates if missing. Throws a `DataFolderProblem` if that fails. */
 export function diskStore(folder: string): Store {
   try {
     return storeOn(openDatabase(folder));
@@ -134,7 +134,6 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   };
 }
 
-/** Runs a write as a database transaction, so that it takes effect completely or not at all. */
 function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   database.exec("BEGIN");
   try {
@@ -146,7 +145,6 @@ function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   }
 }
 
-/** Writes a delivery as JSON, without the parts that are stored in columns or tables of their own. */
 function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAttemptMs, ...rest }: Delivery): string {
   return JSON.stringify(rest);
 }

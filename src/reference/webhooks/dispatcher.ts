@@ -24,7 +24,6 @@ export function dispatcher(
   const inFlight = inFlightRequests(receivers);
   const client = deliveryClient(clock, guard);
   const timers = new Map<number, Timer>();
-  /** Queues whose receiver did not respond in time to the last request. */
   const silentQueues = new Set<string>();
   let closed = false;
 
@@ -122,11 +121,10 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 
 /** Queues of jobs. Each queue runs a limited number of jobs at once and never waits for another queue. */
 export interface DeliveryQueues {
-  /** Adds a job, which starts soon if its queue has room, or else later. The job must not reject. */
+  /** Adds a job, which starts when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when no job is about to start. Jobs that wait because their queue is full do not count. */
+  /** Resolves when every job that fits into its queue has started. */
   allStarted(): Promise<void>;
-  /** Drops the jobs that have not started. */
   close(): void;
 }
 
@@ -169,29 +167,24 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
 
 /** Delivery requests that have no response yet. A virtual clock waits for them, for a limited time. */
 export interface InFlightRequests {
-  /** Registers a request that is being sent; call the returned function when the request has ended. */
+  /** Registers a request that is being sent. Call the returned function when the request ends. */
   begin(budget: WaitBudget): () => void;
-  /** Whether a virtual clock must wait, because the wait budget of an open request is not used up. */
   isWaiting(): boolean;
-  /** Resolves when a virtual clock need not wait any more, because no open request has wait budget left. */
   whenIdle(): Promise<void>;
 }
 
-/** How long a virtual clock waits for a delivery: `little` if the receiver did not respond last time. */
+/** How long a virtual clock waits for a delivery. `little` is for receivers that did not respond last time. */
 export type WaitBudget = "usual" | "little";
 
-/** Location of the receivers. Receivers in this process respond after a few turns of the event loop. */
+/** The place of the receivers. Receivers in this process respond within a few turns of the event loop. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
-/**
- * Milliseconds of each of the timers that make up a wait. After a stall of this process, arrived responses are read
- * before the next timer.
- */
+/** Milliseconds of each timer of a wait. Short timers let a stalled process read responses before the wait ends. */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** Number of event-loop turns between the arrival of a response and the moment at which it has been read. */
+/** Event-loop turns that it takes to read a response after it has arrived. */
 const turnsToRead = 4;
 
 export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {

@@ -24,24 +24,21 @@ export interface Outbox {
   /** Sends no events to a webhook any more. Pending deliveries are still sent. */
   retire(id: string): void;
   find(id: string): Webhook | undefined;
-  /** Returns all active webhooks, in order of creation. */
   webhooks(): readonly Webhook[];
-  /** Stores an event, and begins to deliver the event to each webhook that is subscribed to it. */
   emit(event: HostingEvent): void;
-  /** Sends a message that belongs to no webhook: a usage alert. */
+  /** Sends a usage alert, which belongs to no webhook. */
   notify(to: Pick<DeliveryDestination, "url" | "secret">, body: unknown): void;
-  /** Returns a webhook's deliveries by creation: all pending ones, and the last thousand that have ended. */
+  /** Returns a webhook's deliveries: all pending ones, and the last 1,000 finished ones. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
-  /** Returns why the server does not deliver to a URL, or `null`; does not resolve host names. */
+  /** Returns why the server refuses to deliver to a URL, or `null` if it does not. Resolves no host names. */
   addressRefusal(url: string): string | null;
-  /** Resolves when no request waits for a receiver's response, or after a short real time. */
+  /** Waits until every receiver has responded, but only for a short real time. */
   whenIdle(): Promise<void>;
-  /** Aborts all delivery requests. With a data folder, their deliveries are due again at the next start. */
+  /** Aborts all delivery requests. If there is a data folder, they are sent again at the next start. */
   close(): Promise<void>;
 }
 
-/** The parts of the server that an outbox needs. */
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;

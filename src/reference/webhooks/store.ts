@@ -10,11 +10,8 @@ export interface NewWebhook {
   readonly events: readonly string[];
   /** The only agent whose events the webhook gets; `null` for all agents. */
   readonly agentId: string | null;
-  /** Secret that signs the deliveries; `null` to leave them unsigned. */
   readonly secret: string | null;
-  /** Additional headers of each delivery to the webhook. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The key that owns the webhook, or `fileOwner`. */
   readonly owner: string;
 }
 
@@ -27,9 +24,7 @@ export interface Webhook extends NewWebhook {
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
-  /** Id of the agent's deployment; `null` if the agent has none. */
   readonly deploymentId: string | null;
-  /** Content of the event: any JSON value, depending on the type. */
   readonly data: unknown;
 }
 
@@ -37,15 +32,12 @@ export interface HostingEvent {
 export interface DeliveryAttempt {
   readonly atMs: number;
   readonly endedMs: number;
-  /** Status of the receiver's response; `null` if no response came in time. */
   readonly status: number | null;
-  /** Why the receiver gave no response; `null` if it gave one. */
   readonly failure: string | null;
 }
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** A delivery of an event to a webhook, as the server lists it. */
 export interface DeliveryRecord {
   readonly id: string;
   readonly webhookId: string;
@@ -60,26 +52,20 @@ export interface DeliveryRecord {
 
 /** Statistics of a webhook's deliveries. Source: Resources, "Webhook metrics". */
 export interface WebhookMetrics {
-  /** Number of deliveries that have ended: delivered or failed. */
   readonly totalDeliveries: number;
   readonly successful: number;
   readonly failed: number;
-  /** Mean response time of the receiver, in milliseconds; `null` before the first response. */
   readonly averageResponseMs: number | null;
-  /** When the last attempt began, in Unix milliseconds; `null` before the first attempt. */
   readonly lastDeliveryMs: number | null;
 }
 
-/** The destination of a delivery. */
 export interface DeliveryDestination {
-  /** Id of the webhook that gets the message; `null` if the message belongs to no webhook. */
   readonly webhookId: string | null;
   readonly url: string;
   readonly secret: string | null;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The message that a delivery sends. */
 export type DeliveryMessage =
   | {
       readonly kind: "event";
@@ -95,7 +81,6 @@ export type DeliveryMessage =
 
 /** A message on its way to one destination. Times are Unix milliseconds on the server's clock. */
 export interface Delivery {
-  /** Number of the delivery, from 1 in order of creation. */
   readonly number: number;
   readonly to: DeliveryDestination;
   readonly message: DeliveryMessage;
@@ -120,26 +105,23 @@ export const zeroTotals: DeliveryTotals = { delivered: 0, failed: 0, answers: 0,
 
 export interface StoredWebhook {
   readonly webhook: Webhook;
-  /** Whether the webhook gets events. */
   readonly isActive: boolean;
   readonly totals: DeliveryTotals;
 }
 
-/** Highest numbers given to webhooks, messages and deliveries, so that none is used twice. */
+/** Highest numbers given to webhooks, messages and deliveries so far. No number is used twice. */
 export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
   readonly deliveries: number;
 }
 
-/** The content of a store, in order of creation. */
 export interface StoredState {
   readonly webhooks: readonly StoredWebhook[];
   readonly deliveries: readonly Delivery[];
   readonly numbers: LastNumbers;
 }
 
-/** Returns the latest time in a store, in Unix milliseconds; 0 for an empty store. */
 export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   let latest = 0;
   for (const { webhook, totals } of webhooks) latest = Math.max(latest, webhook.createdMs, totals.lastAttemptMs ?? 0);
@@ -151,7 +133,6 @@ export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
 /** Stores JSON values that are neither webhooks nor deliveries, such as usage alerts, by kind and id. */
 export interface RecordStore {
   put(kind: string, id: string, value: unknown): void;
-  /** Returns the stored values of a kind, in the order in which they were first stored. */
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
@@ -159,15 +140,12 @@ export interface RecordStore {
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;
-  /** Stores new deliveries. */
   addDeliveries(deliveries: readonly Delivery[]): void;
-  /** Stores the new state of a delivery after an attempt, and the new totals of its webhook. */
   endAttempt(delivery: Delivery, totals: DeliveryTotals): void;
   dropDelivery(number: number): void;
   close(): void;
 }
 
-/** Keeps the state in memory only. */
 export function memoryStore(): Store {
   const records = new Map<string, Map<string, unknown>>();
   return {

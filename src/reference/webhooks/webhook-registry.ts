@@ -13,24 +13,19 @@ import {
   type Webhook,
 } from "./store.ts";
 
-/** A webhook, its kept deliveries, and the totals of all its deliveries. */
 export interface RegisteredWebhook {
   readonly webhook: Webhook;
   isActive: boolean;
   totals: DeliveryTotals;
-  /** Numbers of the deliveries that the server still keeps, in order of creation. */
   deliveries: number[];
-  /** Number of deliveries that are not delivered or failed yet. */
   pendingCount: number;
 }
 
-/** All webhooks of a server, including retired ones. */
 export interface WebhookRegistry {
   add(webhook: NewWebhook): Webhook;
   retire(id: string): void;
   find(id: string | null): RegisteredWebhook | undefined;
   active(): readonly RegisteredWebhook[];
-  /** Returns the active webhooks that get an event. */
   selecting(event: HostingEvent): readonly RegisteredWebhook[];
 }
 

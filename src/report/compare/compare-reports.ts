@@ -20,7 +20,6 @@ import { compareLoad } from "./load-metrics.ts";
 import { findRegressions } from "./find-regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
-/** Compares two reports, both of runs or both of load. The result has notes on what limits the comparison. */
 export function compareReports(
   { report: older }: Pick<ReportDocument, "report">,
   { report: newer }: Pick<ReportDocument, "report">,
@@ -89,7 +88,6 @@ interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly loadFigures: readonly LoadMetric[];
 }
 
-/** Returns notes on whether the two reports can be compared, and which parts of them cannot. */
 export function comparabilityNotes(
   older: Report,
   newer: Report,
@@ -113,7 +111,7 @@ export function comparabilityNotes(
 
 function targetNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.target, newer.target];
-  // In a report on a client, the address is that of the reference server, and differs in each run.
+  // A report on a client names the reference server's address, which differs in each run.
   const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
   const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];

@@ -72,7 +72,7 @@ const unpairedSchema = findingIdentitySchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** Each property of the suite is `null` if it is equal on both sides. */
+  /** Each property is `null` if both reports have the same value. */
   version: changeSchema.nullable(),
   clauses: changeSchema.nullable(),
   requirements: changeSchema.nullable(),

@@ -7,10 +7,9 @@ const volatilePatterns: readonly RegExp[] = [
 
 /** Matches a duration that the target sent without a unit: the number in `1.2 without a unit`. */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** Durations without a unit that differ by more than this factor are in seconds and in milliseconds. */
+/** Two durations without a unit that differ by more than this factor have different units. */
 const maxUnitlessFactor = 100;
 
-/** Kinds of rate-limit window, as findings about limits name them. */
 export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted", "bucket"] as const;
 const windowKindPattern = `(?:${windowKinds.join("|")})`;
 const windowKindListPattern = new RegExp(`\\b${windowKindPattern}\\b(?:(?:, | or )${windowKindPattern}\\b)*`, "g");
@@ -29,7 +28,6 @@ const replaceVolatile = (text: string): string =>
     text,
   );
 
-/** Whether durations without a unit can have the same unit in both texts. A duration of 0 fits every unit. */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);
   const after = numbersIn(is);

@@ -13,13 +13,10 @@ import {
 } from "./comparison.ts";
 import { isEquivalentText } from "./equivalence.ts";
 
-/** The parts of a report that are needed to compare its findings, and to explain why a finding is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load" | "pairs">;
 
-/** A way in which a finding that both reports contain can change, such as `fixed`. */
 type ChangeCategory = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
-/** Sorts the findings of two reports by how they changed. */
 export function findChanges(older: ComparedReport, newer: ComparedReport): FindingChanges {
   const { pairs, onlyOlder, onlyNewer } = pairFindings(older.findings, newer.findings);
   const categories = Map.groupBy(pairs, ({ was, is }) => categorizeChange(was, is));
@@ -46,7 +43,6 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/** Returns how a finding changed: in its outcome, its `reading`, or its observed text. */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
   const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -58,7 +54,6 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeC
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
 }
 
-/** Whether the newer outcome is broken or `error`, and worse than the older one. A new `error` is the worst. */
 function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
   if (now === null) return was !== is;
@@ -101,7 +96,7 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only must clauses. With a selection, other clauses without findings count as unselected.
+  // `unselected` lists only must clauses. Any other clause counts as unselected if it has no finding.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

@@ -13,7 +13,6 @@ import { formatTrial } from "../model/load-results.ts";
 import { formatMetricChange } from "./load-metrics.ts";
 import type { RegressionKind, RegressionRules, MetricRegressionKind } from "./regression-rules.ts";
 
-/** Returns the changes of a comparison that the rules count as regressions. */
 export function findRegressions(found: Omit<Comparison, "regressions">, rules: RegressionRules): Regression[] {
   const all = [
     ...found.newlyFailing.flatMap((each) =>
@@ -33,7 +32,7 @@ export function findRegressions(found: Omit<Comparison, "regressions">, rules: R
   return all.filter(({ kind }) => countsAsRegression(kind, rules));
 }
 
-/** Whether the rules count this kind of change. The rule `skipped` includes the kind `skipped-must`. */
+/** The rule `skipped` includes the kind `skipped-must`. */
 const countsAsRegression = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
@@ -52,7 +51,6 @@ const findingReference = ({ check, clause, instance }: FindingIdentity): Regress
   instance,
 });
 
-/** Formats a broken result on one line: expected and actual value, or the reason of an error of the harness. */
 export function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {
   if (outcome === "error") return `the harness failed: ${sanitizeLine(reason ?? "", 160)}`;
   return `expected ${sanitizeLine(expected ?? "", 160)}; got ${sanitizeLine(actual ?? reason ?? "", 160)}`;
@@ -61,7 +59,6 @@ export function formatFailure({ outcome, expected, actual, reason }: FindingResu
 export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
-/** Returns a regression for each judged finding that the newer report lacks, unless left out on purpose. */
 function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
     ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),
@@ -75,7 +72,7 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
     .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** The text of a regression, by the reason why the newer report lacks a finding; `null` for no regression. */
+/** Explains why a finding is missing, by reason. `null` means that its absence is no regression. */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,
@@ -105,6 +102,5 @@ function metricRegression(figure: LoadMetric, { tolerances }: RegressionRules): 
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
-/** Returns by what share of the older value a metric became worse: lower for throughput, higher for others. */
 const worseningShare = (group: MetricRegressionKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

@@ -30,7 +30,6 @@ function failedOrUnanswered({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/** Compares the load runs of two reports, paired by scenario, tier and engine. */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -74,7 +73,6 @@ function comparedMetrics(older: LoadRun, newer: LoadRun): LoadMetric[] {
   });
 }
 
-/** Returns why a group of metrics of two load runs cannot be compared; `null` if it can. */
 function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
     ["older", older],
@@ -84,7 +82,6 @@ function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): s
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // The number of requests depends on the responses, and counts can only be compared for equal numbers.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";
@@ -93,7 +90,6 @@ function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): s
 
 const wholeNumberFormat = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
 
-/** Formats a value as `1,234`, `12.5 ms` or `88.1 MiB`, and a missing value as a dash. */
 function formatMetricValue(value: number | null, unit: MetricUnit): string {
   if (value === null) return "–";
   switch (unit) {
@@ -110,7 +106,6 @@ function formatMetricValue(value: number | null, unit: MetricUnit): string {
 
 const formatRounded = (value: number): string => (value < 100 ? value.toFixed(1) : wholeNumberFormat().format(value));
 
-/** Formats a relative change as `+12 %`, `-3 %` or `=`; empty if the change is unknown. */
 function formatRelativeChange({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
@@ -126,16 +121,13 @@ export function formatMetricChange(figure: LoadMetric): string {
   return `${name} ${formatMetricValue(was, unit)} → ${formatMetricValue(is, unit)}${share === "" ? "" : ` (${share})`}`;
 }
 
-/** A row of the table that compares the load metrics of two reports. All values are formatted texts. */
 export interface LoadMetricRow {
   readonly figure: string;
   readonly was: string;
   readonly is: string;
-  /** The relative change, or `not comparable`. */
   readonly change: string;
 }
 
-/** The rows of the table that compare one load trial in the two reports. */
 export interface TrialMetrics {
   readonly load: string;
   readonly rows: readonly LoadMetricRow[];

@@ -12,7 +12,6 @@ import { groupMetricsByTrial } from "./load-metrics.ts";
 
 const maxListedClauses = 50;
 
-/** Renders a comparison as Markdown, for a pull request or a job summary. Ends with a line feed. */
 export function renderComparisonMarkdown(found: Comparison): string {
   const blocks = [
     `## ${found.regressions.length === 0 ? "✅" : "❌"} ${markdownProse(formatComparisonSummary(found))}`,

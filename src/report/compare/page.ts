@@ -23,7 +23,6 @@ import {
 } from "./sections.ts";
 import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
 
-/** Renders a comparison as one HTML page without a script. */
 export function renderComparisonPage(found: Comparison): string {
   const words = formatRegressionCount(found);
   const isFine = found.regressions.length === 0;

@@ -1,4 +1,3 @@
-/** The kinds of regression that can be selected, with a description of each. */
 export const regressionKinds = {
   failing: "a check fails that did not fail before",
   warning: "a check warns that neither failed nor warned before",
@@ -24,10 +23,9 @@ export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25
 >;
 export type MetricRegressionKind = keyof typeof defaultTolerances;
 
-/** Selects the changes that count as regressions, and the minimum size of a change. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
-  /** For each kind of metric, by how much it may get worse: a share of the older value. 0.25 is a quarter. */
+  /** How much worse each kind of metric may get, as a share of its older value. */
   readonly tolerances: Readonly<Record<MetricRegressionKind, number>>;
 }
 
@@ -43,7 +41,6 @@ export const defaultRegressionRules: RegressionRules = {
   tolerances: defaultTolerances,
 };
 
-/** Thrown if a list of regression kinds cannot be parsed. The message is one line. */
 export class InvalidRegressionList extends Error {
   override readonly name = "InvalidRegressionList";
 }

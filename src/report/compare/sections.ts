@@ -18,17 +18,15 @@ import {
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatSkip } from "./find-regressions.ts";
 
-/** A section of a comparison, with control characters escaped. Each renderer adds the escapes of its format. */
+/** A section of a comparison. Control characters are already escaped; the markup of each output format is not. */
 export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
   readonly count: number;
   readonly entries: readonly ClauseWithResults[];
-  /** Short lines, each for a group of findings. */
   readonly lines: readonly LabelledText[];
 }
 
-/** Returns the sections of a comparison, worst first. Leaves out empty sections. */
 export function comparisonSections(found: Comparison): ComparisonSection[] {
   const broken = found.appeared.filter(isUnpairedBroken);
   const addedFine = found.appeared.filter((each) => !isUnpairedBroken(each));
@@ -86,7 +84,6 @@ function detailedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: groupByClauseAndResult(findings, rowsOf), lines: [] };
 }
 
-/** Returns a section that groups findings by cause, the most frequent first, with the affected clauses. */
 function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
@@ -165,7 +162,6 @@ const formatCause = ({ needs, reason = "" }: FindingResult): string =>
 export const formatComparisonSummary = (found: Comparison): string =>
   `${formatRegressionCount(found)}, ${formatChangeCounts(found)}`;
 
-/** Counts the findings by how they changed: `1 newly failing, 3 fixed, 300 unchanged`. */
 export function formatChangeCounts(found: Comparison): string {
   const counts: readonly (readonly [number, string])[] = [
     [found.newlyFailing.length, "newly failing"],
@@ -192,7 +188,6 @@ export function formatRegressionCount({ regressions }: Comparison): string {
   )})`;
 }
 
-/** Counts unchanged findings, including those whose texts can describe the same behaviour. */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
@@ -203,13 +198,11 @@ export function formatComparedReport({ target, started, verdict, suite, kind }: 
   return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;
 }
 
-/** Formats the coverage of one of the compared runs. Empty if its report has none. */
 export const formatCovered = ({ coverage }: ComparedSide): string => {
   const shares = formatShares(coverage);
   return shares === "" ? "" : `covered ${shares}`;
 };
 
-/** A line with a label, such as `was: pass`. Control characters in it are escaped. */
 export interface LabelledText {
   readonly label: string;
   readonly text: string;
@@ -221,7 +214,6 @@ interface ChecksWithResult {
   readonly rows: readonly LabelledText[];
 }
 
-/** A clause and its findings, with equal results grouped. */
 export interface ClauseWithResults {
   readonly clause: string;
   readonly level: string;
@@ -229,7 +221,6 @@ export interface ClauseWithResults {
   readonly cases: readonly ChecksWithResult[];
 }
 
-/** Groups findings by clause, and within a clause by result, so that each result is shown once. */
 export function groupByClauseAndResult<F extends FindingIdentity>(
   findings: readonly F[],
   rowsOf: (finding: F) => readonly LabelledText[],
@@ -254,7 +245,6 @@ export function formatChecks(findings: readonly Pick<FindingIdentity, "check" | 
   return joinFirst(texts, max);
 }
 
-/** Formats the clauses of findings as `SSE-5, SSE-6 and 3 more`. */
 export const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max = 12): string =>
   joinFirst([...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))], max);
 

@@ -28,7 +28,6 @@ export interface ComparisonTerminalOptions extends TerminalSettings {
   readonly quiet: boolean;
 }
 
-/** Renders a comparison for the terminal, with the summary as the last line. Ends with a line feed. */
 export function renderComparisonTerminal(
   found: Comparison,
   { colour, width: columns, quiet }: ComparisonTerminalOptions,

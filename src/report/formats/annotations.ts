@@ -10,7 +10,7 @@ import { formatBreach, formatUpcoming, harnessFailedText } from "./test-cases.ts
 
 const maxAnnotationsPerKind = 10;
 
-/** Renders failures, warnings and breaches of later requirement sets as commands of GitHub Actions. */
+/** Formats failures and warnings as workflow commands, which GitHub Actions shows as annotations. */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
   policy: FailurePolicy = defaultPolicy,
@@ -45,7 +45,6 @@ export function annotationLines(
   ];
 }
 
-/** Returns an annotation for each probable cause of these findings, the worst for a client first. */
 function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFinding[]): string[] {
   const firstClause = new Map(
     failureCauses({ findings }).flatMap(({ broken }) =>

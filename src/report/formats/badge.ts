@@ -15,14 +15,12 @@ const verdictColours = {
   unreachable: "lightgrey",
 } as const satisfies Record<Verdict, string>;
 
-/** The verdict and its counts, as an SVG or JSON badge shows them. No text of the target is included. */
 interface Badge {
   readonly label: string;
   readonly message: string;
   readonly color: string;
 }
 
-/** When a badge is drawn, and for how many days its verdict counts. */
 interface BadgeTime {
   readonly now?: Date;
   readonly signing?: { readonly validDays?: number };

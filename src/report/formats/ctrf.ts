@@ -3,7 +3,6 @@ import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
-/** Status of a test in CTRF. `other`: the harness itself failed. */
 type CtrfStatus = "passed" | "failed" | "skipped" | "other";
 
 interface CtrfTest {

@@ -3,7 +3,6 @@ import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchang
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../model/report.ts";
 
-/** The parts of a report that a HAR archive needs. */
 export interface HarInput {
   readonly report: Pick<Report, "started" | "suite" | "target">;
   readonly evidence: Pick<Evidence, "exchanges">;

@@ -80,7 +80,6 @@ const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 /** Like `xmlText`, but on one line, because a parser turns line feeds in attributes into spaces. */
 const xmlLine = (text: string, max = 300): string => escapeForbidden(sanitizeLine(text, max));
 
-/** Escapes U+FFFE and U+FFFF, the only two characters that XML forbids and `sanitize` keeps. */
 const escapeForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
@@ -110,7 +109,6 @@ const xmlBuilder = new XmlBuilder({
   suppressBooleanAttributes: false,
 });
 
-/** Converts an element to the form that the XML builder takes. */
 const builderNode = ({ name, attributes, content }: XmlElement): object => ({
   [name]: typeof content !== "string" ? content.map(builderNode) : content === "" ? [] : [{ [textNodeKey]: content }],
   ":@": attributes,

@@ -29,7 +29,7 @@ const renderProse = (text: string): string =>
 /** Adds an invisible word joiner after `@` and `#`, to prevent mentions and links to issues on GitHub. */
 const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
-/** Escapes markup of Markdown and HTML, and full stops and colons only where they may be part of a URL. */
+/** Escapes Markdown and HTML markup. Escapes full stops and colons only where they may be part of a URL. */
 const escapeMarkup = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 

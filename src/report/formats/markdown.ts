@@ -23,7 +23,7 @@ import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } f
 const maxDetailedClauses = 20;
 const maxTableRows = 30;
 
-/** Renders a report as Markdown for GitHub and GitLab, without the last blocks that exceed `maxBytes` in UTF-8. */
+/** Renders a report as Markdown for GitHub and GitLab. Drops the last blocks if the text exceeds `maxBytes`. */
 export function renderMarkdown(
   document: ReportDocument,
   policy: FailurePolicy = defaultPolicy,

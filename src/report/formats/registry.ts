@@ -30,16 +30,14 @@ export interface FormatParts {
   readonly signing?: StatementSigning;
 }
 
-/** An input of a format. `exchanges`: recorded exchanges. `files`: the saved evidence files. */
+/** An input that a format needs. `files` are the saved evidence files. */
 export type RequiredInput = "report" | "exchanges" | "files";
 
 export interface ReportFormat {
-  /** A short description, shown in the help of the format's flag. */
   readonly says: string;
   readonly extension: string;
   readonly contentType: string;
   readonly source: RequiredInput;
-  /** Returns the text of the format, or generates it in chunks if it may be very long. */
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
@@ -48,7 +46,6 @@ const maxCommentBytes = 65_000;
 
 const jsonFile = { extension: "json", contentType: "application/json" } as const;
 
-/** Every format of a report, in the order in which the formats are written. */
 export const formats = {
   json: {
     ...jsonFile,
@@ -128,7 +125,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // `known` replaces the digest computed here, because a saved report may be formatted differently.
+  // `known` replaces this digest, because the saved report may be formatted differently.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 
@@ -141,7 +138,6 @@ const missingInputTexts = {
   files: "a statement names the digest of the evidence, which does not stand beside the report",
 } as const satisfies Partial<Record<RequiredInput, string>>;
 
-/** Returns why a format cannot be rendered from a saved report; `null` if it can. */
 export function unavailableReason(
   name: FormatName,
   { evidence, load }: Pick<ReportDocument, "evidence" | "load">,

@@ -10,25 +10,18 @@ import { evidenceLines, type FailureContext, findingLines } from "../terminal/fa
 import { type FailurePolicy, type KnownFailure, type TestStatus, testStatusesOf } from "../model/failure-policy.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 
-/** A test case: a finding, a target that was not judged, or a known failure that no longer occurs (`stale`). */
 export interface TestCase {
   readonly suite: string;
   readonly title: string;
   readonly ms: number;
   readonly status: "passed" | "failed" | "skipped" | "harness failed";
-  /** The cause of the status: an outcome, a verdict, `stale` or `upcoming`. */
   readonly rawStatus: Outcome | Verdict | "stale" | "upcoming";
-  /** The kind of failure: the level of a clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;
-  /** One line on the result. Empty if the test passed and has nothing to report. */
   readonly message: string;
-  /** Further lines, such as the evidence. Empty if `message` says everything. */
   readonly details: readonly string[];
-  /** `null` for a known failure that no longer occurs, and for a target that could not be judged. */
   readonly finding: ReportFinding | null;
 }
 
-/** Returns the test cases of a report. A target that was not judged counts as a failed case. */
 export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
   const { report } = document;
   const context = plainTextContext(document);
@@ -56,7 +49,6 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
   };
 }
 
-/** Returns the test case of a finding that only a later requirement set has. It counts as skipped. */
 const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase => ({
   suite: finding.suite,
   title: findingTitle(finding),
@@ -121,34 +113,28 @@ const staleCase = ({ check, instance, reason }: KnownFailure): TestCase => ({
   finding: null,
 });
 
-/** Returns settings that format evidence as plain text, without colours or wrapped lines. */
 export const plainTextContext = (document: ReportDocument): FailureContext => ({
   ...evidenceContextOf(document),
   width: Number.POSITIVE_INFINITY,
   paint: createPaint(false),
 });
 
-/** The title of a finding in formats that list tests: its name, and the sentence of its clause. */
 export const findingTitle = (finding: ReportFinding): string =>
   sanitizeLine(`${findingName(finding)} ${clauseSentence(finding.clause)}`, 400);
 
-/** Formats what was expected and what happened, for a broken finding, on one line. */
 export const formatBreach = (finding: ReportFinding, max = 200): string => formatText(breachText(finding, max));
 
-/** Says why a check was skipped and what would enable it, on one line. */
 export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): string {
   const why = sanitizeLine(reason, max);
   return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${sanitizeLine(needs, max)}`;
 }
 
-/** Formats the result of a check that does not count yet, with the requirement set from which on it counts. */
 export function formatUpcoming(finding: ReportFinding, max = 300): string {
   const { outcome, reason = "" } = finding;
   const found = isBroken(finding) ? formatBreach(finding, max) : sanitizeLine(reason, max);
   return `upcoming, counts from requirement set ${sanitizeLine(sinceOf(finding), 40)}: ${outcome}${found === "" ? "" : `, ${found}`}`;
 }
 
-/** Returns the details of a failure as lines of plain text: expected, actual, tier and evidence. */
 export function failureDetails(finding: ReportFinding, context: FailureContext): string[] {
   const { instance, load } = finding;
   const instances = load === undefined ? (instance ?? []) : trialInstance(load);

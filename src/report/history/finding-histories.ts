@@ -2,17 +2,15 @@ import type { Night, NightFinding } from "./night.ts";
 import { findingKey } from "../model/finding-text.ts";
 import { isBroken, isExercised } from "../model/report.ts";
 
-/** A finding that was broken on the last night. */
 export interface OpenFailure {
   readonly finding: NightFinding;
   /** Start of the first night in the current series of failures, ISO 8601. */
   readonly since: string;
   readonly nights: number;
-  /** Whether the failure may have begun before the history: no night shows the check without it. */
+  /** Whether the failure may be older than the history, because no night in the history passed the check. */
   readonly isOlder: boolean;
 }
 
-/** Returns the findings that were broken on the last night, each with the first night of its failure. */
 export function openFailures(nights: readonly Night[]): OpenFailure[] {
   const last = nights.at(-1);
   if (last === undefined) return [];
@@ -38,19 +36,14 @@ export function openFailures(nights: readonly Night[]): OpenFailure[] {
   });
 }
 
-/** A check that often changes between passing and broken. */
 export interface FlakyCheck {
   readonly check: string;
   readonly instance: string | null;
-  /** Number of times that the check changed between passing and broken. */
   readonly flips: number;
-  /** Number of nights that judged the check. */
   readonly nights: number;
-  /** Number of nights on which the check was broken. */
   readonly broken: number;
 }
 
-/** Number of latest nights in which to search for flaky checks. */
 export const flakyNights = 14;
 /** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
 const minFlips = 3;

@@ -6,16 +6,13 @@ import { median } from "../../base/statistics/quantile.ts";
 export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as const;
 export type MetricName = (typeof metricNames)[number];
 
-/** The latency of one night in milliseconds. If the night has several runs, it is their median. */
 export interface LatencyPoint {
-  /** Start of the night's first run, in epoch milliseconds. */
   readonly atMs: number;
   readonly value: number;
 }
 
 const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
-/** Returns a metric of a load run in milliseconds; `null` for invalid times or too few requests. */
 export function latencyOf(run: NightLoad, metric: MetricName): number | null {
   const { latencyMs } = run;
   const latency = metric === "refused p50" ? latencyMs.refused : latencyMs.admitted;
@@ -26,13 +23,11 @@ export function latencyOf(run: NightLoad, metric: MetricName): number | null {
 /** Runs that are closer together than this count as one night, because they share the state of the machine. */
 const sameNightMs = 6 * 3_600_000;
 
-/** The runs of one load trial (a scenario on a tier by an engine), night by night. */
 export interface LoadHistory {
   readonly load: TrialId;
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-/** Returns all runs of each load trial (scenario, tier and engine), with second runs, oldest first. */
 export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
   const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {
@@ -50,7 +45,6 @@ export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, Loa
   return histories;
 }
 
-/** Returns the values of a metric, oldest night first. Leaves out nights without a value. */
 export function latencyPointsOf({ nights }: LoadHistory, metric: MetricName): LatencyPoint[] {
   const groups: { atMs: number; values: number[] }[] = [];
   for (const { atMs, runs } of nights) {

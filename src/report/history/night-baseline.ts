@@ -34,8 +34,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the latest earlier finding of each check, to compare a night with; `null` if there is none.
- * A check must be missing on two nights, because an exhausted rate limit may explain one.
+ * Returns the latest earlier finding of each check. A check counts as missing only after two nights, because an
+ * exhausted rate limit may explain one.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -54,7 +54,6 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
   return documentOf(last, [...compared, ...gone]);
 }
 
-/** Returns findings that the last two nights lack, although the two nights before those judged them. */
 const lostFindings = (
   before: Night | undefined,
   findingOn: FindingOnNight,
@@ -67,10 +66,8 @@ const lostFindings = (
     return isLost && !tonight.has(key) && findingOn(0, key) === undefined;
   });
 
-/** Looks up a finding by its {@link findingKey}. `nightsBefore` is 0 for the night before tonight. */
 type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
 
-/** Creates a function that looks up findings. Indexes only the nights that are needed, mostly just the last. */
 function createFindingLookup(newestFirst: readonly Night[]): FindingOnNight {
   const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
   return (at, key) => {

@@ -12,7 +12,6 @@ import {
   nothingReported,
 } from "./night.ts";
 
-/** The reports from which a history entry is made. */
 export interface NightReports {
   readonly id: string;
   readonly run: Report;
@@ -21,7 +20,6 @@ export interface NightReports {
   readonly loadEnd?: RunEnd | null;
 }
 
-/** Creates the history entry of a night on which nothing could be judged. */
 export function emptyNight(
   { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
   { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
@@ -45,7 +43,6 @@ export function emptyNight(
   };
 }
 
-/** Creates the history entry of a night from its reports, without the comparison with earlier nights. */
 export function nightFromReports({ id, run, load, loadEnd = null }: NightReports): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
   const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
@@ -56,7 +53,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightReports
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A nightly run sends only some load scenarios, so missing checks of others do not make it `partial`.
+    // A nightly run sends only some load scenarios. Missing checks of other scenarios do not make it `partial`.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),
@@ -76,7 +73,6 @@ const loadProblem = (end: RunEnd | null): string | undefined =>
 
 const maxTextCharacters = 300;
 
-/** Drops texts of a finding that later comparisons do not need. Shortens long texts. */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
   const texts = Object.entries(kept).flatMap(([name, text]) =>
@@ -85,5 +81,4 @@ function trimFinding({ expected, actual, reason, ...row }: ReportFinding): Night
   return nightFindingSchema.parse({ ...row, ...Object.fromEntries(texts) });
 }
 
-/** Returns the metrics of a load run that a history keeps. */
 export const nightLoadOf = (run: LoadRun): NightLoad => nightLoadSchema.parse(run);

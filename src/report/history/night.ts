@@ -12,7 +12,6 @@ const latencySchema = loadRunShape.latencyMs.shape.admitted
   .unwrap()
   .pick({ count: true, p50: true, p90: true, p99: true });
 
-/** The metrics of a load run that a history keeps. */
 export const nightLoadSchema = z.object({
   scenario: loadRunShape.scenario,
   tier: loadRunShape.tier,
@@ -23,14 +22,13 @@ export const nightLoadSchema = z.object({
   validity: loadRunShape.validity,
 });
 
-/** A finding of a night, with texts of at most 300 characters; `actual` and `reason` only if not passed. */
+/** A finding of a night. Texts are cut to 300 characters; passed findings have no `actual` or `reason`. */
 export const nightFindingSchema = reportSchema.shape.findings.element.omit({
   needs: true,
   witness: true,
   evidence: true,
 });
 
-/** A regression that the night reported. `check` is `null` for a count of a load run. */
 const reportedRegressionSchema = z.object({
   says: z.string(),
   check: z.string().nullable(),
@@ -41,15 +39,12 @@ const latencyShiftSchema = z.object({
   scenario: loadRunShape.scenario,
   tier: loadRunShape.tier,
   engine: loadRunShape.engine,
-  /** Name of the metric, such as `admitted p50`. */
   figure: z.string(),
   direction: z.enum(["slower", "faster"]),
-  /** Typical latency before the change, in milliseconds. `isMs`: after it. */
+  /** Typical latency before the change, in milliseconds. `isMs` is the latency after it. */
   wasMs: msSchema,
   isMs: msSchema,
-  /** Start of the first night with the new latency. */
   since: z.iso.datetime(),
-  /** Whether the change is part of a slow-down that an earlier night reported. */
   isKnown: z.boolean(),
 });
 
@@ -58,11 +53,10 @@ export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, upcoming: true, created: true, untestable: true, load: true })
   .extend({
     format: z.literal(nightFormat),
-    /** Name of the night. Its file and the folder of its reports have this name. Ids sort by time. */
+    /** Name of the night's file and of the folder of its reports. Ids sort by time. */
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
-    /** Second runs of load trials that look worse than on earlier nights. */
     second: z.array(nightLoadSchema),
     /** Changes that the night reported, and that the next night must not report again. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
@@ -76,7 +70,7 @@ export type ReportedChanges = Night["reported"];
 
 /** A file of a history that cannot be read or trusted. */
 export interface DamagedNight {
-  /** `contradictory`: the totals or the verdict of a report do not match its findings. Otherwise absent. */
+  /** `contradictory` means that the totals or the verdict of a report do not match its findings. */
   readonly kind?: "contradictory";
   readonly file: string;
   readonly problem: string;
@@ -91,11 +85,9 @@ export const nothingReported: ReportedChanges = { regressions: [], changes: [] }
 
 export const trialIdText = ({ scenario, tier, engine }: TrialId): string => `${scenario} ${tier ?? "?"} ${engine}`;
 
-/** The reason why the counts of a load run are not valid; `null` if they are. */
 export const countsCaveat = ({ validity }: Pick<NightLoad, "validity">): string | null =>
   validity.invalid ?? validity.counts;
 
-/** The reason why the times of a load run are not valid; `null` if they are. */
 export const timesCaveat = (run: Pick<NightLoad, "validity">): string | null => countsCaveat(run) ?? run.validity.pace;
 
 export const nightV1Format = "agent-hosting-conformance/night/1";
@@ -103,13 +95,12 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 const reasonSchema = z.string().nullable();
 
 const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** The actual result of a broken finding, or the reason of any other. Version 0.1 had one field for both. */
+  /** The actual result of a broken finding, or the reason of any other finding. Version 0.1 had one field for both. */
   says: z.string().exactOptional(),
 });
 
 const loadV1Schema = nightLoadSchema.extend({ validity: z.object({ counts: reasonSchema, times: reasonSchema }) });
 
-/** Parses a history entry of version 0.1 and converts it to the current format. */
 export const nightV1Schema = nightSchema
   .omit({ stopped: true })
   .extend({

@@ -1,9 +1,7 @@
 import type { Night } from "./night.ts";
 
-/** Coverage of pairs of request properties by one night. */
 export interface PairsOfNight {
   readonly started: string;
-  /** Seed of the night's generated requests; `null` if it was not recorded. */
   readonly seed: number | null;
   readonly seen: number;
   /** Number of pairs of request properties that this night was the first to cover. */
@@ -12,17 +10,15 @@ export interface PairsOfNight {
   readonly union: number;
 }
 
-/** Coverage of pairs of request properties by the nights of a history: in total and for each night. */
 export interface PairsOfNights {
   readonly total: number;
   readonly seen: number;
-  /** The nights that recorded their pairs, oldest first, except nights with other pairs than the last night. */
+  /** Oldest first. Leaves out nights without pairs, and nights whose set of pairs differs from the last night's. */
   readonly nights: readonly PairsOfNight[];
   /** Settings (flags, or lines of the target file) with which the last night's run could cover more pairs. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
-/** Computes the pairs of request properties that the nights (oldest first) covered; `null` if none recorded it. */
 export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
   const last = nights.findLast(({ pairs }) => pairs?.seen !== undefined)?.pairs;
   if (last?.seen === undefined) return null;

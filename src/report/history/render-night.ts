@@ -15,7 +15,6 @@ import {
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 
 export interface NightTerminalOptions extends TerminalSettings {
-  /** Number of nights in the history, including tonight. */
   readonly nights: number;
 }
 
@@ -33,7 +32,6 @@ const lineColours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 
 const maxTerminalLines = 30;
 
-/** Renders the result of a nightly run for the terminal: verdict, broken findings and changes. */
 export function renderNightTerminal(
   judgement: NightJudgement,
   night: Night,
@@ -64,7 +62,6 @@ export function renderNightTerminal(
 const maxMarkdownRows = 60;
 const statusMarks = { good: "✅", bad: "❌", unsure: "⚠️" } as const;
 
-/** Renders the result of a nightly run as Markdown. Ends with a line feed. */
 export function renderNightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
@@ -91,7 +88,6 @@ export function renderNightMarkdown(judgement: NightJudgement, night: Night, nig
   ].join("\n");
 }
 
-/** Renders the result of a nightly run as JSON. Ends with a line feed. */
 export function renderNightJson(
   { comparison, broken, ...judgement }: NightJudgement,
   tonight: Night,

@@ -25,7 +25,6 @@ export interface NightLine {
   readonly says: string;
 }
 
-/** Lists what changed since earlier nights, regressions first. */
 export function nightLines(judgement: NightJudgement, night: Night): NightLine[] {
   const { comparison, regressions, slower, alsoSlower, faster, unconfirmed, known, flaky } = judgement;
   const line =
@@ -50,7 +49,6 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
   ];
 }
 
-/** Proposes an entry that makes a baseline accept both outcomes of a flaky check. */
 const baselineProposal = ({ check, instance }: FlakyCheck): string => {
   const entry = { check, ...(instance === null ? {} : { instance }), flaky: true, reason: "…" };
   return `a baseline accepts both outcomes with ${JSON.stringify(entry)}`;
@@ -86,7 +84,6 @@ export function formatWorse(regressions: number, slower: readonly ReportedLatenc
   ].join(", ");
 }
 
-/** Formats what became worse tonight, such as `2 regressions, 1 load slower`, or why nothing was compared. */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const worse = formatWorse(regressions.length, slower);
   if (worse !== "") return worse;
@@ -118,13 +115,11 @@ export function formatNightVerdict(judgement: NightJudgement, night: Night): str
 
 const maxNamedClauses = 5;
 
-/** Formats since which night a finding has been broken. */
 export function formatSince({ since, isOlder }: OpenFailure, night: Night): string {
   const first = since === night.started ? "tonight" : dayOf(since);
   return `since ${first}${isOlder ? " or earlier" : ""}`;
 }
 
-/** Returns a line for each broken finding: its name, the first night of the failure, and the actual result. */
 export const brokenFindingLines = (judgement: NightJudgement, night: Night): string[] =>
   judgement.broken
     .filter(({ finding }) => finding.outcome === "fail")
@@ -151,13 +146,11 @@ export const formatLoad = (load: TrialId): string => sanitizeLine(trialIdText(lo
 export const formatMs = (ms: number): string =>
   `${ms.toLocaleString("en", { maximumFractionDigits: ms < 10 ? 2 : ms < 100 ? 1 : 0 })} ms`;
 
-/** Formats a relative change as `+15 %`. */
 export function formatShare(was: number, is: number): string {
   const percent = Math.round((is / was - 1) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %`;
 }
 
-/** The day of an ISO 8601 time, such as `2030-02-05`. */
 export const dayOf = (iso: string): string => iso.slice(0, 10);
 
 const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): string =>
@@ -171,7 +164,6 @@ export const groupByLoad = (
   changes: readonly ReportedLatencyShift[],
 ): [ReportedLatencyShift, ...ReportedLatencyShift[]][] => groupsBy(changes, trialIdText);
 
-/** Describes the latency changes of one load trial, and the first night with the new latency. */
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map((each) => `, ${formatMetricShift(each)}`);
   const since = [first, ...rest].map((each) => each.since).toSorted()[0] ?? first.since;

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { truncate } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 
-/** Returns the URL fragment of a finding, which is the same in every report. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   instance === undefined
     ? `finding-${encodeFragment(check)}`
@@ -22,7 +21,6 @@ export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<Repor
   );
 }
 
-/** The URL fragment of a load run, made from the name of its evidence file. */
 export const runAnchor = (evidence: string): string => `run-${encodeFragment(evidence)}`;
 
 export const clauseAnchor = (clause: string): string => `clause-${encodeFragment(clause)}`;

@@ -17,14 +17,12 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
 export const outcomeBadge = (outcome: Outcome): Html =>
   html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
-/** Renders a section of a page under its heading, whose id is also a link target. */
 export const pageSection = (id: string, title: HtmlContent, content: HtmlContent): Html =>
   html`<section aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     ${content}
   </section>`;
 
-/** Renders terms with their descriptions. */
 export const definitionList = (
   classes: string,
   rows: readonly (readonly [term: HtmlContent, description: HtmlContent])[],
@@ -39,7 +37,6 @@ export const definitionList = (
     )}
   </dl>`;
 
-/** Renders a list of notes; `null` without notes. */
 export const notesList = (notes: readonly string[], label: string): Html | null =>
   notes.length === 0
     ? null
@@ -47,7 +44,6 @@ export const notesList = (notes: readonly string[], label: string): Html | null 
         ${notes.map((note) => html`<li>${prose(note)}</li>`)}
       </ul>`;
 
-/** Renders a few large numbers, each with its name. */
 export const numberTiles = (numbers: readonly (readonly [name: string, value: string])[]): Html =>
   definitionList("figures", numbers);
 
@@ -63,20 +59,15 @@ export const tableHead = (cells: readonly (string | Html)[]): Html =>
     </tr>
   </thead>`;
 
-/** Renders the header cell of a column of numbers, aligned to the right. */
 export const numberColumnHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
-/** Renders a header cell that is invisible, for screen readers only. */
 export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
-/** A column of a table: its heading, optionally with CSS classes for its cells. */
 export type Column = string | readonly [head: string | Html, classes: string];
 
-/** A column of numbers, aligned to the right with its head. */
 export const numberColumn = (head: string): Column => [numberColumnHead(head), "number"];
 
-/** Renders a table in a box that scrolls sideways. */
 export function renderTable(
   name: string,
   columns: readonly Column[],
@@ -92,7 +83,6 @@ export function renderTable(
   return scrollableTable(name, table);
 }
 
-/** Renders the cells of a row. The first is its heading. */
 export const tableRow = (columns: readonly Column[], cells: readonly HtmlContent[]): Html =>
   html`<tr>
     ${cells.map((content, at) => {
@@ -106,10 +96,9 @@ export const tableRow = (columns: readonly Column[], cells: readonly HtmlContent
 export const textHtml = ({ parts }: Text): Html =>
   html`${parts.map((part) => (part.kind === "own" ? renderInlineCode(part.words) : prose(part.raw, part.max)))}`;
 
-/** Renders a string on one line. Backticks mark code. The string may come from the target: it is escaped. */
+/** Renders a string on one line, with backticks as code. Escapes it, because it may come from the target. */
 export const prose = (text: string, max = 600): Html => renderInlineCode(sanitizeLine(text, max));
 
-/** Renders a string that may come from outside, with its line breaks. Backticks in it mark code. */
 export function multilineText(text: string, max = 4000): Html {
   const hiddenCount = text.length - max;
   return html`<span class="lines"
@@ -117,7 +106,6 @@ export function multilineText(text: string, max = 4000): Html {
   >`;
 }
 
-/** Turns each text in backticks into a code element. A single backtick is kept. */
 function renderInlineCode(text: string): Html {
   const pieces = text.split("`");
   const isWhole = pieces.length % 2 === 1;

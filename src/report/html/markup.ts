@@ -26,7 +26,6 @@ function removeIndentation(parts: TemplateStringsArray): readonly string[] {
   return trimmed;
 }
 
-/** Escapes every character that has a special meaning in HTML. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => characterReferences[character] ?? "");
 

@@ -6,14 +6,13 @@ import { escapeHtml, type Html } from "./markup.ts";
 export interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets after the base style. The Content-Security-Policy forbids style attributes. */
+  /** Style sheets that follow the base style. The Content-Security-Policy forbids style attributes. */
   readonly styles?: readonly string[];
   readonly script?: string;
-  /** Path of an Atom feed that belongs to the page. */
   readonly feed?: string;
 }
 
-/** Renders an HTML page. Its Content-Security-Policy has hashes of the exact content of style and script. */
+/** Renders an HTML page. Its Content-Security-Policy allows only this style and script, by hash. */
 export function renderPage({ title, body, styles = [], script = "", feed }: PageContent): string {
   const style = [baseStyle, ...styles].join("\n");
   return [
@@ -51,7 +50,6 @@ const contentSecurityPolicy = (style: string, script: string): string =>
 
 const cspHash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Styles that all pages share, in light, dark and print. */
 const baseStyle = `
 :root {
   color-scheme: light dark;

@@ -14,7 +14,6 @@ import { traceabilitySection } from "./sections/traceability.ts";
 import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
 import { chartStyle } from "./svg/chart.ts";
 
-/** A part of the page below a heading. `body` is empty if the report has nothing to show there. */
 interface PageSection {
   readonly anchor: string;
   readonly name: string;
@@ -82,6 +81,5 @@ function reportBody({ report }: ReportDocument, parts: readonly PageSection[]): 
     <div id="announcement" role="status" aria-live="polite"></div>`;
 }
 
-/** Formats an ISO 8601 time as `2030-01-01 00:00 UTC`. */
 const formatMinute = (instant: string): string =>
   sanitizeLine(instant, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");

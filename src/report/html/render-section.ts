@@ -13,7 +13,6 @@ import { findingAnchor, runAnchor } from "./anchors.ts";
 import { textHtml, renderTable, pageSection, numberColumn, definitionList } from "./elements.ts";
 import { type Html, html, type HtmlContent } from "./markup.ts";
 
-/** Renders a section of the report under its heading. */
 export const renderSection = ({ name, title, lead, blocks }: Section): Html =>
   pageSection(name, title, html`${lead !== undefined && html`<p>${textHtml(lead)}</p>`} ${blocks.map(blockHtml)}`);
 
@@ -32,7 +31,6 @@ function blockHtml(block: SectionBlock): Html {
   }
 }
 
-/** Renders a table with its explanation. A table of minor interest is collapsed. */
 export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): Html {
   const isWordy = columns.every(({ align }) => align === "left");
   const table = renderTable(

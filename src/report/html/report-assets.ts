@@ -86,10 +86,7 @@ a.outcome { text-decoration: none; }
 }
 @media print {
   .suite, .tier, .finding { border-radius: 0; }
-  /*
-   * Passed, observed and skipped findings are hidden in print: the tables below list them, and here they would fill a
-   * hundred sheets.
-   */
+  /* Hidden in print: the tables below list these findings, and here they would fill a hundred sheets. */
   .finding:is(.pass, .observed, .skipped), .rest, .contents, #matches, #announcement, .links { display: none !important; }
   details:not(.figure-table)::details-content { display: block; content-visibility: visible; block-size: auto; }
   .finding > summary, .suite > summary { list-style: none; }

@@ -8,19 +8,16 @@ import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./find
 import type { Outcome, Report, ReportFinding } from "./report.ts";
 import { outside, own, type Text, text } from "./section.ts";
 
-/** The findings of a clause that have the same outcome. */
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
   /** Section of the interface document. Empty for a rule of a load scenario, which no clause states. */
   readonly section: string;
-  /** Sentence of the clause in the interface document; empty for a rule of a load scenario. */
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
   readonly findingCount: number;
 }
 
-/** Groups the findings with this outcome by clause, in the order of the report. */
 export const groupByClause = (findings: readonly ReportFinding[], outcome: Outcome): ClauseGroup[] =>
   groupsBy(
     findings.filter((finding) => finding.outcome === outcome),
@@ -38,18 +35,15 @@ const distinctFindingsOf = (findings: readonly ReportFinding[]): DistinctFinding
     JSON.stringify([check, expected, actual, reason, where]),
   ).map((members) => ({ finding: members[0], instances: members.flatMap(({ instance }) => instance ?? []) }));
 
-/** Outcomes of a broken clause, worst first. */
 export const brokenOutcomes = ["fail", "warning", "note"] as const satisfies readonly Outcome[];
 
 const levelOrder = ["must", "load", "should", "advisory"];
 
-/** A broken clause, and the outcome of its findings. */
 export interface BrokenClause {
   readonly outcome: (typeof brokenOutcomes)[number];
   readonly group: ClauseGroup;
 }
 
-/** Returns the broken clauses, most important first: by outcome, then level, then number of findings. */
 export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenClause[] =>
   brokenOutcomes.flatMap((outcome) =>
     groupByClause(findings, outcome)
@@ -66,7 +60,6 @@ export interface FailureCause {
   readonly dependent: readonly string[];
 }
 
-/** Groups the broken clauses of a report by probable cause: failures first, then the worst for a client. */
 export function failureCauses({ findings }: Pick<Report, "findings">): FailureCause[] {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   return groupsBy(brokenClauses({ findings }), (each) => `${each.outcome} ${probableCauseKey(each)}`)
@@ -77,7 +70,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/** Returns the causes of failures to fix first; none if only one clause failed, which is shown first anyway. */
+/** Returns the causes to fix first; none if only one clause failed, because it is shown first anyway. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
@@ -99,7 +92,6 @@ function probableCauseKey({ group }: BrokenClause): string {
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
-/** Returns the endpoints that broke a clause for invalid keys; empty if any other request broke the clause. */
 function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
   const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
   return broken.every(({ kind }) => kind in rejectedKeyKinds)
@@ -107,7 +99,7 @@ function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
     : [];
 }
 
-/** Returns the clauses whose checks were skipped because of a broken clause: the skip reason names it. */
+/** A check depends on a broken clause if its skip reason names that clause. */
 const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] =>
   clausesOf(
     skipped.filter(
@@ -123,7 +115,6 @@ export const causeName = ({ broken }: FailureCause): Text =>
     4,
   );
 
-/** Describes a cause in one sentence, such as a header that the responses lack. */
 export function causeText({ broken }: FailureCause): Text {
   const findings = broken.flatMap(({ group }) => group.distinctFindings.map(({ finding }) => finding));
   const [{ group }] = broken;
@@ -134,20 +125,16 @@ export function causeText({ broken }: FailureCause): Text {
   return text`${outside(missing, 200)} missing${cells.length === 0 ? own("") : where}`;
 }
 
-/** Explains how a cause of failures affects a client, and which clauses could not be judged. */
 export function causeImpact({ broken: [{ group }], dependent }: FailureCause): Text {
   const impact = own(clauseImpact(group));
   return dependent.length === 0 ? impact : text`${impact} Not judged because of it: ${clauseNames(dependent, 3)}.`;
 }
 
-/** Maximum number of causes in the list of what to fix first, in every format. */
 export const maxCausesShown = 5;
 
-/** Formats how many causes the list of what to fix leaves out, such as `2 more causes`; `null` if none. */
 export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
   causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");
 
-/** Returns the heading of a list of causes, such as `Fix first: 5 of 9 causes, the worst for a client first`. */
 export function causesHeading({ length }: readonly FailureCause[]): string {
   const count =
     length <= maxCausesShown
@@ -156,7 +143,7 @@ export function causesHeading({ length }: readonly FailureCause[]): string {
   return length === 1 ? count : `${count}, the worst for a client first`;
 }
 
-/** For each prefix of clause ids, the effect of a breach on a client, the most harmful first. */
+/** The effect of a broken clause on a client, by the prefix of the clause's id, most harmful first. */
 const impactsByPrefix: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",
@@ -188,7 +175,6 @@ const prefixRanks = new Map([...impactsByPrefix.keys()].map((prefix, at) => [pre
 /** Ranks a clause by how much its breach harms a client. The lowest rank is the worst. */
 export const clientRank = (clause: string): number => prefixRanks.get(prefixOf(clause)) ?? prefixRanks.size;
 
-/** Returns a sentence on why a breach of the clause matters to a client. */
 function clauseImpact({ clause, level }: ClauseGroup): string {
   if (level === "load") return "The document does not state it, but clients need it from a service under load.";
   return impactsByPrefix.get(prefixOf(clause)) ?? "Clients are written against this sentence of the document.";

@@ -9,7 +9,6 @@ import { limitsSchema, type ProfileResult, type Report } from "./report.ts";
 
 const count = z.int().nonnegative();
 
-/** Schema of {@link CoverageShares}. */
 export const coverageSharesSchema = z.object({
   musts: z
     .object({ exercised: count, total: count })
@@ -25,17 +24,14 @@ export const coverageSharesSchema = z.object({
 /** Must clauses, pairs of request properties and rate limits that a run covered. */
 export type CoverageShares = DeepReadonly<z.infer<typeof coverageSharesSchema>>;
 
-/** The parts of a report or statement from which its coverage is computed. */
 interface CoverageSource extends Pick<Report, "limits"> {
   readonly profiles?: readonly Pick<ProfileResult, "verdict" | "musts" | "exercised">[] | undefined;
   readonly pairs?: { readonly covered: number; readonly reachable: number } | undefined;
 }
 
-/** Returns the coverage of a report: must clauses, pairs of request properties and rate limits. */
 export const reportShares = (report: Report): CoverageShares =>
   coverageShares({ ...report, profiles: profileResultsOf(report) });
 
-/** Computes the coverage of a run, without profiles that were not offered or not selected. */
 export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSource): CoverageShares {
   const judged = profiles.filter(({ verdict }) => verdict !== "not offered" && verdict !== "not selected");
   const exercised = sumOf(judged.map((each) => each.exercised));
@@ -57,7 +53,6 @@ export const formatShares = ({ musts, pairs, limits }: CoverageShares): string =
 const formatShare = (part: number, total: number): string =>
   `${wholePercent(part, total)} % (${formatNumber(part)} of ${formatNumber(total)})`;
 
-/** Counts limits by result, such as `6 kept, 1 exceeded by at most 10 %`. */
 const formatLimitCounts = (limits: CoverageShares["limits"]): string =>
   groupsBy(limits, limitResult)
     .map((alike) => `${alike.length} ${limitResult(alike[0])}`)

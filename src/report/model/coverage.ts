@@ -20,8 +20,8 @@ import {
 } from "./section.ts";
 
 /**
- * The coverage of one kind of message, such as responses of an endpoint with one status. A kind that was not observed
- * is `within reach` if a setup (`needs`) would cause it.
+ * The coverage of one kind of message, such as `200` responses of an endpoint. `within reach`: a missing setup
+ * (`needs`) would cause it.
  */
 export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "checked"; readonly checked: number; readonly broken: number }
@@ -35,7 +35,6 @@ export interface CoverageRow {
   readonly cells: readonly CoverageCell[];
 }
 
-/** Combines the coverage of all findings. Returns an empty list if no finding has coverage. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: CellsByRow = new Map();
   // Each load run checked its own responses, so the counts of several runs are added.
@@ -47,7 +46,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type CellsByRow = Map<string, Map<string, CoverageCell>>;
 
-/** Returns the coverage in one run: the largest count of any check, as checks examine the same responses. */
+/** Returns the largest count of any check in a run, because all checks examine the same responses. */
 function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
   const rows: CellsByRow = new Map();
   for (const { seen } of findings) {
@@ -84,13 +83,12 @@ const sumOfCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
     ? { ...one, checked: one.checked + other.checked, broken: one.broken + other.broken }
     : largerCell(one, other);
 
-/** A table of coverage. Rows are endpoints; columns are statuses or kinds of key. */
 interface CoverageMatrix {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Whether a kind of message is a response status such as `200`, or a kind of load runs such as `429 minute`. */
+/** Whether a kind of message is a response status, such as `200`, or `429 minute` of a load run. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
@@ -100,13 +98,11 @@ function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/** Returns the table of requests with an invalid key, by kind of key. */
 function keyMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => columnByKeyKind.get(kind));
   return { ...matrix, columns: [...new Set(columnByKeyKind.values())].filter((name) => columns.includes(name)) };
 }
 
-/** Returns the rows about stream events and deliveries, which have neither a status nor a kind of key. */
 const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
   rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !columnByKeyKind.has(kind)));
 
@@ -124,7 +120,6 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
   return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
 }
 
-/** Builds the section on the coverage of responses, requests by kind of key, events and deliveries. */
 export function coverageSection({ findings }: Pick<Report, "findings">): Section {
   const rows = coverageOf(findings);
   const byKey = keyMatrix(rows);
@@ -140,13 +135,11 @@ export function coverageSection({ findings }: Pick<Report, "findings">): Section
   };
 }
 
-/** Formats how many pairs and triples of request properties occurred in at least one request. */
 export const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledValue[] => [
   combinationsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
 ];
 
-/** Formats how many combinations of request properties occurred, and which setups would enable more. */
 function combinationsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
@@ -209,7 +202,6 @@ const eventsFact = ({ of, cells }: CoverageRow): LabelledValue => ({
   ),
 });
 
-/** Lists unobserved kinds of message, grouped by the setup that would make them observable. */
 function requirementFacts(rows: readonly CoverageRow[]): LabelledValue[] {
   const missing = rows.flatMap(({ of, cells }) =>
     cells.flatMap((each) =>
@@ -245,7 +237,6 @@ export function formatCoverage({ looked, broken, cells }: FindingCoverage): stri
   return right.length === 0 ? wrong : `${wrong}; right: ${named(right)}`;
 }
 
-/** Formats what a check could not observe, and the setup that would enable it. Empty if nothing is missing. */
 export function formatUncovered({ unseen }: FindingCoverage): string {
   return [...Map.groupBy(unseen, ({ needs = "" }) => needs)]
     .map(([needs, members]) => {

@@ -26,13 +26,11 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
   return [...sent, ...received, ...responseNotes(answer, sentMs).map((note) => `* ${note}`)];
 }
 
-/** A line of a message that was sent or received, or a note of the harness. */
 interface MessageLine {
   readonly text: string;
   readonly isNote: boolean;
 }
 
-/** Returns a function that marks a line with the sign of its direction, and a note with `*`. */
 const lineMarker =
   (sign: ">" | "<") =>
   (line: MessageLine | string): string => {
@@ -112,7 +110,6 @@ function responseNotes({ ending, events, endMs }: Answered, sentMs: number): str
   }
 }
 
-/** Formats a webhook delivery as lines: `<` marks the request that the harness received, `*` its notes. */
 export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
   const received: (MessageLine | string)[] = [

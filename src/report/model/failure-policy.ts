@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { DeepReadonly } from "../../base/json.ts";
 import { isBroken, type ReportFinding } from "./report.ts";
 
-/** Schema of a baseline file: the known failures of a target. */
 export const baselineSchema = z.strictObject({
   $schema: z.string().optional(),
   known: z.array(
@@ -28,7 +27,6 @@ export type KnownFailure = DeepReadonly<z.infer<typeof baselineSchema>["known"][
 export type Baseline = readonly KnownFailure[];
 
 export interface BaselineResult {
-  /** Broken findings that are known failures. */
   readonly excused: readonly ReportFinding[];
   /** Known failures that no longer occur. The user has to remove them from the baseline. */
   readonly stale: Baseline;
@@ -78,7 +76,6 @@ export interface FailurePolicy {
 
 export const defaultPolicy: FailurePolicy = { strict: false, baseline: [] };
 
-/** The status of a finding in formats that list tests, such as JUnit. */
 export type TestStatus =
   | { readonly kind: "failed" }
   | { readonly kind: "known"; readonly reason: string }
@@ -89,11 +86,9 @@ export type TestStatus =
 
 export interface TestStatuses {
   readonly of: (finding: ReportFinding) => TestStatus;
-  /** Known failures that no longer occur. They fail the run, so that the user removes them from the baseline. */
   readonly stale: Baseline;
 }
 
-/** Returns the status of each finding of a report. */
 export function testStatusesOf(findings: readonly ReportFinding[], { strict, baseline }: FailurePolicy): TestStatuses {
   const { excused, stale } = applyBaseline(findings, baseline);
   const known = new Set(excused);

@@ -15,7 +15,6 @@ import {
   text,
 } from "./section.ts";
 
-/** The fields that identify a finding: its check, and its instance such as a tier. */
 export interface FindingId {
   readonly check: string;
   readonly instance?: string | null | undefined;
@@ -28,7 +27,6 @@ export const findingKey = ({ check, instance }: FindingId): string => JSON.strin
 export const findingName = ({ check, instance }: FindingId): string =>
   `${sanitizeLine(check, 120)}${instance === undefined || instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
 
-/** Returns the clauses of findings, each once. */
 export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): string[] => [
   ...new Set(findings.map(({ clause }) => clause)),
 ];
@@ -36,27 +34,23 @@ export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): s
 /** Returns the sentence of a clause in the interface document; empty for a rule of a load scenario. */
 export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
-/** Names clauses, such as `INV-10, ERR-1 and 3 more`. */
 export const clauseNames = (clauses: readonly string[], max: number): Text =>
   joinFirstTexts(
     clauses.map((clause) => outside(clause, 60)),
     max,
   );
 
-/** Formats a broken finding in one sentence: the expected and actual result, and the place in a file, if any. */
 export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
   const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(formatActual(actual ?? reason), max)}`;
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where))}`;
 }
 
-/** Formats an actual result for use in a sentence: `got 500`, or `on 3 of 12 responses, Date missing`. */
 function formatActual(actual: string): string {
   const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
   if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;
   return /^on \d+ of \d+ /.test(actual) ? actual : `got ${actual}`;
 }
 
-/** Formats a place in a file as editors and compilers do: `weather.json:3:11`. */
 const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
   `${file}:${line}:${column}`;
 
@@ -66,7 +60,6 @@ export interface DistinctFinding {
   readonly instances: readonly string[];
 }
 
-/** Returns the facts of a finding, such as expected and actual result, coverage, and tiers. */
 export function findingFacts({ finding, instances }: DistinctFinding): LabelledValue[] {
   const { expected = "", actual, reason = "", seen, load, where } = finding;
   return [

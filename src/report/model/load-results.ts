@@ -11,7 +11,6 @@ const percentilesSchema = z
   .describe("Milliseconds.");
 const spreadSchema = z.object({ count, median: msSchema, p99: msSchema, max: msSchema }).describe("Milliseconds.");
 
-/** The load trial that a finding is about: scenario, tier and engine. */
 export const findingTrialSchema = z
   .object({ scenario: z.string(), tier: z.string(), engine: z.string() })
   .describe("Under load: the scenario, tier and engine of the finding.");
@@ -39,7 +38,6 @@ const runSchema = z
       unanswered: count,
       left: count.describe("Requests whose connection the client closed on purpose."),
     }),
-    /** Requests per second over the whole duration, including pauses. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
     /** Latencies of admitted and of refused requests; `null` if there were no such requests. */
     latencyMs: z
@@ -69,7 +67,6 @@ const runSchema = z
   })
   .describe("One scenario on one tier by one engine.");
 
-/** The property `load` of `report.json`. */
 export const loadResultsSchema = z
   .object({ runs: z.array(runSchema) })
   .describe("The load runs; only in reports of `conformance load`.");
@@ -104,7 +101,6 @@ export const loadSuitePrefix = "Load: ";
 /** The field `suite` of a load finding, such as `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${loadSuitePrefix}${scenario}`;
 
-/** Describes the load trials with invalid measurements, except interrupted ones; `null` if there are none. */
 export function describeInvalidTrials({ load }: { readonly load?: LoadResults }): string | null {
   const [first, ...others] = (load?.runs ?? []).filter(
     ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",

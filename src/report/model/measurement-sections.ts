@@ -20,7 +20,6 @@ import {
   text,
 } from "./section.ts";
 
-/** Builds the sections of a load report. Empty for a report without load. */
 export function loadSections({ load, findings }: Report): Section[] {
   const runs = load?.runs ?? [];
   return [
@@ -91,7 +90,6 @@ function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[
   };
 }
 
-/** Returns the findings that name the evidence file of a load run. */
 export const findingsOfLoadRun = ({ evidence }: LoadRun, findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.filter((finding) => finding.evidence?.includes(evidence) === true);
 
@@ -106,11 +104,10 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): TableC
   return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
-/** Lists which kinds of rate-limit window agree with the responses of load runs. */
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // Sorts the most specific text first: it names the fewest kinds of window, so it is the shortest.
+    // Puts the text with the fewest kinds of window first, because it is the most specific.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 
@@ -125,7 +122,6 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Explains what a load run cannot prove because all of it, its counts or its times are invalid. */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;
@@ -134,7 +130,6 @@ function caveatItems(run: LoadRun): Text[] {
   return [text`${trialText(run)}: ${own(what)} nothing: ${outsideProse(reason, 200)}`];
 }
 
-/** Returns facts about a load run for which the table of runs has no room. */
 export function loadRunFacts(run: LoadRun): LabelledValue[] {
   const { windows, notes, stopped, speed, durationMs, isFresh, serverRssBytes: memory, generator } = run;
   const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
@@ -156,7 +151,6 @@ export function loadRunFacts(run: LoadRun): LabelledValue[] {
 
 const maxAgents = 8;
 
-/** Builds the table of streaming quality, by agent. */
 export function streamingSection({ streaming = [] }: Pick<Report, "streaming">): Section {
   return {
     name: "streaming",

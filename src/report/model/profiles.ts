@@ -16,7 +16,6 @@ type ProfileInput = Pick<
   "findings" | "selection" | "suite" | "target" | "verdict" | "stopped" | "party" | "load" | "recording"
 >;
 
-/** Returns the verdict for each profile, which only a report on a run against a server has. */
 export const profileResultsOf = (report: ProfileInput): readonly ProfileResult[] =>
   hasProfiles(report) ? profileNames.map((name) => profileResultOf(name, report)) : [];
 
@@ -58,11 +57,9 @@ function findingForProfile(profile: Profile, finding: ReportFinding): ReportFind
   return home === profile ? [{ ...finding, outcome: "pass" }] : [];
 }
 
-/** The profiles that have no verdict, because the target does not offer them or the run did not select them. */
 export const profilesLeftOut = (report: ProfileInput, why: "not offered" | "not selected"): readonly Profile[] =>
   hasProfiles(report) ? profileNames.filter((profile) => whyProfileLeftOut(profile, report) === why) : [];
 
-/** Builds the table of profiles: the verdict for each, and how many of its must clauses the run exercised. */
 export function profilesSection(report: Report): Section {
   const results = profileResultsOf(report);
   return {

@@ -13,10 +13,8 @@ import { type Evidence, evidenceSchema, toEvidenceFile, fromEvidenceFile } from 
 import { type FindingTrial, loadSuitePrefix } from "./load-results.ts";
 import type { z } from "zod";
 
-/** Returns the text of `report.json`: indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** Returns the text of `evidence.json`, with one exchange, delivery or probe on each line. */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
 /** Like {@link serializeEvidence}, but in chunks. The whole text may need more memory than the run itself. */
@@ -97,12 +95,10 @@ function trialFromTexts({ suite, instance = "" }: ReportFinding): FindingTrial |
   return { scenario: suite.slice(loadSuitePrefix.length), tier, engine };
 }
 
-/** The parts of a report, or of a night in a history, that must not contradict each other. */
 type ConsistentParts = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
   readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
 };
 
-/** Returns a sentence that says how the totals or the verdict contradict the findings; `null` if they match. */
 export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false): string | null {
   const counted = totalsOf(judged.findings);
   for (const outcome of outcomes)

@@ -38,7 +38,6 @@ import {
   text,
 } from "./section.ts";
 
-/** Builds the sections that every format renders. Verdict and broken clauses have models of their own. */
 export function reportSections(report: Report): Section[] {
   const sections = [
     errorsSection(report),
@@ -73,7 +72,6 @@ function hasContent(block: SectionBlock): boolean {
   }
 }
 
-/** Returns the sections with these names, in the order of the names. */
 export const pickSections = (sections: readonly Section[], names: readonly SectionName[]): Section[] =>
   names.flatMap((name) => sections.filter((section) => section.name === name));
 
@@ -113,7 +111,6 @@ function recordingFacts({ file, format, exchanges, keys, counted, leftOut, gaps 
   ];
 }
 
-/** Builds the table of counts for each section of the document and in total. Empty for a load report. */
 function countsSection({ findings, load }: Report): Section {
   const shown = outcomes.filter((outcome) => outcome !== "error" || countFindings(findings, outcome) > 0);
   const isDroppable = (outcome: Outcome): boolean =>
@@ -149,7 +146,6 @@ function countsRow(name: Text, findings: readonly ReportFinding[], shown: readon
   return [cell(name), cell(text`${clauses}`), ...counts];
 }
 
-/** Lists skipped checks by the setup that would enable them, or else by reason. */
 function skippedSection({ findings, unselected }: Report): Section {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   const enabling = skipped.filter(({ needs }) => needs !== undefined);
@@ -195,7 +191,6 @@ const groupByCause = (findings: readonly ReportFinding[], causeOf: (finding: Rep
 /** Readings that say only whether an optional field is present, which pages show in a collapsed table. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
-/** Builds the table of readings: which one the target follows, and which others the clause allows. */
 function readingsSection({ findings }: Report): Section {
   const clauses = groupsBy(
     findings.filter(({ reading }) => reading !== undefined),
@@ -290,7 +285,6 @@ function createdSection({ created }: Report): Section {
   };
 }
 
-/** Builds the section with the facts that identify a report: target, suite and time. */
 function aboutSection({ suite, target, started, finished, durationMs, waitedMs, trouble }: Report): Section {
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),

@@ -26,7 +26,7 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete",
 /** The verdict on a target. `partial`: nothing is broken, but some must clause was not exercised. */
 export type Verdict = (typeof verdicts)[number];
 
-/** Levels of findings. `load`: a load scenario demands something that no clause states. */
+/** Levels of findings. `load` is for a demand of a load scenario that no clause states. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -86,7 +86,7 @@ const coverageSchema = z
 const findingSchema = z
   .object({
     check: z.string(),
-    /** Id of the clause, or the name of a load scenario's demand that no clause states: `load/slow-refusals`. */
+    /** Id of the clause. A demand of a load scenario that no clause states has a name, such as `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z
@@ -135,7 +135,6 @@ const findingSchema = z
   })
   .describe("The result of one check for one instance of its probe.");
 
-/** Kinds of resource that a run may leave on the target. */
 export const createdKinds = ["webhook", "alert", "operation"] as const;
 
 const createdSchema = z.object({
@@ -200,10 +199,8 @@ const limitSchema = z
   .describe(
     "What was found out about the rate limit of a tier. `kept`: no more requests were admitted than published.",
   );
-/** Schema of the rate limits that a run tested. */
 export const limitsSchema = z.array(limitSchema).describe("Rate limits by tier and window.");
 
-/** Verdicts for one profile. */
 export const profileVerdicts = [
   "conformant",
   "nonconformant",
@@ -227,7 +224,6 @@ const profileResultSchema = z.object({
 
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
-/** Schema of `report.json`. */
 export const reportSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/report/1"),
@@ -329,26 +325,19 @@ export const reportSchema = z
 
 export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 
-/** The verdict of a report for one profile. */
 export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
-/** Names of report fields that are copied from the options of the run. */
 const statedFactNames = ["selection", "trouble"] as const satisfies readonly (keyof Report)[];
 
-/** Fields of a report that are copied from the options of its run. */
 export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 
-/** Picks the options of a run that are copied to its report. */
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
   Object.fromEntries(statedFactNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
 
-/** Returns the party that a report judges, such as a server or a client. */
 export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;
 
-/** The recording that a report judges. */
 export type ReportedRecording = DeepReadonly<z.infer<typeof recordingSchema>>;
 
-/** Proxy and certificates of the connection to a target. */
 export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;
 
 /** The result of a check. A check whose probe runs once for each tier has one finding for each tier. */
@@ -372,12 +361,9 @@ export interface ReportDocument {
 
 type WithOutcome = Pick<ReportFinding, "outcome">;
 
-/** Whether a finding breaks its clause, at any level. */
 export const isBroken = ({ outcome }: WithOutcome): boolean =>
   outcome === "fail" || outcome === "warning" || outcome === "note";
 
-/** Whether a finding is broken, or the harness failed at its check. */
 export const isBrokenOrError = (finding: WithOutcome): boolean => isBroken(finding) || finding.outcome === "error";
 
-/** Whether a check was exercised: it was not skipped, and the harness did not fail. */
 export const isExercised = ({ outcome }: WithOutcome): boolean => outcome !== "skipped" && outcome !== "error";

@@ -15,18 +15,15 @@ import { isBrokenOrError, outcomes, partyOf, type Report, type ReportFinding } f
 import { fact, type LabelledValue, type Section, outside, outsideProse, own, text } from "./section.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 
-/** The first requirement set in which the check of a finding counts. */
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
 
-/** Returns the field `since` of a finding, which is absent for the first requirement set. */
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/** Returns the check that another one repeats: `INV-3` for `INV-3/in requests of 1.1`; `null` if none. */
+/** Returns the earlier check that a check repeats, such as `INV-3` for `INV-3/in requests of 1.1`; `null` if none. */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
-/** Separates findings that count in a requirement set from those whose checks only a later set has. */
 export const splitFindings = (
   findings: readonly ReportFinding[],
   requirements: string,
@@ -35,11 +32,11 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause counts in a requirement set; demands of load scenarios count in every set. */
+/** Whether a clause counts in a requirement set. Demands of load scenarios always count. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
-/** Returns the requirement set by which a report was judged, or the newest if this version does not know it. */
+/** Returns the requirement set of a report, or the newest set if this version does not know the report's set. */
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
@@ -79,7 +76,6 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
   };
 }
 
-/** Builds the section on checks that only a later requirement set has. They do not count for the verdict. */
 export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upcoming">): Section {
   const counts = outcomes.flatMap((outcome) => {
     const count = upcoming.filter((each) => each.outcome === outcome).length;

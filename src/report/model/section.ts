@@ -1,6 +1,5 @@
 import type { ReportFinding } from "./report.ts";
 
-/** Names of sections, in the order in which a report shows them. */
 export type SectionName =
   | "errors"
   | "recording"
@@ -24,7 +23,7 @@ export interface Section {
   readonly name: SectionName;
   readonly title: string;
   readonly lead?: Text;
-  /** The section in one line, for formats with little room. Absent: these formats show the blocks. */
+  /** The section in one line, for formats with little room. Without a summary, they show the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly SectionBlock[];
 }
@@ -36,7 +35,6 @@ export interface TableBlock {
   readonly name: string;
   readonly columns: readonly TableBlockColumn[];
   readonly rows: readonly (readonly TableCell[])[];
-  /** An explanation of the table, for formats with room for it. */
   readonly lead?: Text;
   /** Whether the table matters little. The HTML page collapses it. */
   readonly isMinor?: boolean;
@@ -45,17 +43,17 @@ export interface TableBlock {
 export interface TableBlockColumn {
   readonly head: string;
   readonly align: "left" | "right";
-  /** If room is short, columns with the highest rank are left out first, and columns without a rank never. */
+  /**
+   * If room is short, the columns with the highest rank are dropped first. Columns without a rank are never dropped.
+   */
   readonly dropRank?: number;
 }
 
-/** How good the content of a table cell is. Colour or weight show it in addition to the words. */
 export type Tone = "plain" | "good" | "bad" | "caution";
 
 export interface TableCell {
   readonly text: Text;
   readonly tone: Tone;
-  /** The finding or the load run to which the cell links, in formats with links. */
   readonly link?: CellLink;
 }
 
@@ -63,10 +61,8 @@ export type CellLink =
   | { readonly kind: "finding"; readonly finding: ReportFinding }
   | { readonly kind: "load run"; readonly evidence: string };
 
-/** A list of facts, each with a label and a value. */
 export interface FactsBlock {
   readonly kind: "facts";
-  /** A word that precedes every label, in formats that show facts as lines. */
   readonly prefix?: string;
   readonly facts: readonly LabelledValue[];
 }
@@ -83,11 +79,9 @@ export interface ItemsBlock {
   readonly items: readonly Text[];
 }
 
-/** Findings grouped by their common cause, largest group first. */
 export interface CausesBlock {
   readonly kind: "causes";
   readonly head: string;
-  /** A word that precedes every cause, in formats without a heading for causes. May be empty. */
   readonly prefix: string;
   readonly causes: readonly SharedCause[];
 }
@@ -99,22 +93,19 @@ export interface SharedCause {
 
 export const cell = (content: Text, tone: Tone = "plain"): TableCell => ({ text: content, tone });
 
-/** Creates a table cell that links to a finding. */
 export const findingCell = (content: Text, finding: ReportFinding | undefined): TableCell =>
   finding === undefined ? cell(content) : { ...cell(content), link: { kind: "finding", finding } };
 
-/** Creates columns of left-aligned text. */
 export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
 
-/** A text in parts: words of the harness, and words of a target or a person, which renderers must escape. */
+/** A text in parts. Renderers must escape the parts that come from a target or a person. */
 export interface Text {
   readonly parts: readonly TextPart[];
 }
 
 export type TextPart = OwnPart | OutsidePart;
 
-/** A part of a text with words of the harness or of the interface document. Backticks mark code. */
 interface OwnPart {
   readonly kind: "own";
   readonly words: string;
@@ -123,13 +114,13 @@ interface OwnPart {
 interface OutsidePart {
   readonly kind: "outside";
   readonly raw: string;
-  /** Maximum width in columns of a terminal. Longer text is cut. */
+  /** Maximum width, in terminal columns. Longer text is cut. */
   readonly max: number;
   /** Whether the text reads as part of a sentence. Otherwise, Markdown shows it as code. */
   readonly isProse: boolean;
 }
 
-/** A value for a {@link text} template; never a string, because its words might be those of a target. */
+/** A value for a {@link text} template. Strings are not allowed, because they might come from the target. */
 type TextContent = Text | number | readonly Text[];
 
 /** Creates a text from a template, whose fixed parts are words of the harness. Lists are joined by commas. */
@@ -145,7 +136,7 @@ function partsOf(hole: TextContent): readonly TextPart[] {
 
 const ownPart = (words: string): OwnPart => ({ kind: "own", words });
 
-/** Creates a text of the harness's own words: a constant, a formatted number, or a sentence of the document. */
+/** Creates a text of the harness's own words, such as a constant or a formatted number. */
 export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPart(words)] });
 
 /** Creates a text of a value from outside, such as a name or an observed value. */

@@ -36,18 +36,17 @@ interface StreamTimes {
   readonly gapsMs: readonly number[];
   readonly durationMs: number;
   readonly characters: number;
-  /** Completion tokens that the `done` event reports; `null` if it reports none. */
   readonly tokens: number | null;
   readonly isLump: boolean;
 }
 
-/** A lump is a stream whose chunks all come at once, at the end. It has at least this many chunks. */
+/** Minimum number of chunks of a lump, which is a stream whose chunks all come at once, at the end. */
 const minLumpChunks = 5;
 /** Minimum time from the request to the last chunk of a lump, a stream whose chunks all come at once. */
 const minLumpMs = 200;
 /** Maximum time from the first to the last chunk of a lump, as a share of the time since the request. */
 const maxLumpShare = 0.05;
-/** Minimum time from the first to the last chunk for which the timer is exact enough to compute a rate. */
+/** A rate is computed only if the chunks span at least this time, because the timer is inexact. */
 const minRateMs = 20;
 
 /** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */

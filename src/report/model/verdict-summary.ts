@@ -12,7 +12,6 @@ import { unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged, fa
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
-/** Returns the reasons of the verdict, further findings and the cost of the run, without a full stop. */
 export function verdictReasons(report: Report): Text {
   const { totals, verdict, load, requests, durationMs, executions, waitedMs, trouble } = report;
   if (verdict === "unreachable") return unreachableText(report);
@@ -52,11 +51,9 @@ export function verdictReasons(report: Report): Text {
 const countPhrase = (count: number, before: string, noun: string): string[] =>
   count === 0 ? [] : [`${before}${formatCount(count, noun)}`];
 
-/** Formats the number of requests without a response, as a part of a sentence. Empty if there are none. */
 export const lostRequestTexts = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
-/** Says when the target did not respond, unless the verdict already gives that reason. */
 const targetAwayTexts = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
@@ -102,7 +99,6 @@ const profilesLeftOutTexts = (report: Report): Text[] =>
     return names.length === 0 ? [] : [own(`${why}: ${names.join(", ")}`)];
   });
 
-/** Says which clauses of `--only` were not exercised, with the reason for the first. */
 function unexercisedNamedTexts(report: Report): Text[] {
   const findings = unexercisedNamedFindings(report);
   const [first] = findings;

@@ -13,7 +13,6 @@ import {
   type ProfileResult,
 } from "./report.ts";
 
-/** Counts the findings of each outcome. */
 export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
   const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   for (const { outcome } of findings) counts[outcome] += 1;
@@ -57,7 +56,6 @@ export function clauseCountsOf(findings: readonly ReportFinding[]) {
   };
 }
 
-/** Returns the clauses that have a failed finding. */
 export const failedClauses = (findings: readonly ReportFinding[]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
 
@@ -65,7 +63,7 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
-/** Returns the must clauses that no finding exercised, or for which some pair of properties was not tried. */
+/** Returns the must clauses that were not exercised, or for which some pair of request properties was not tried. */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -73,10 +71,8 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
 
-/** The parts of a report that determine which profiles it judges. Without them, it judges all profiles. */
 export type ProfileChoice = Partial<Pick<Report, "target" | "selection">>;
 
-/** Returns why a profile has no verdict; `null` if it has one. */
 export function whyProfileLeftOut(
   profile: Profile,
   { target, selection }: ProfileChoice,
@@ -92,7 +88,6 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
     return profile === null || whyProfileLeftOut(profile, report) === null;
   });
 
-/** Returns findings for the must or should clauses (or their checks) in `--only` that were not exercised. */
 export function unexercisedNamedFindings({
   findings,
   selection,
@@ -107,7 +102,7 @@ export function unexercisedNamedFindings({
   });
 }
 
-/** Returns the verdict on the findings of a run, at best `partial` if the selection left out must clauses. */
+/** Returns the verdict on the findings of a run. It is at best `partial` if the selection left out must clauses. */
 export function verdictOf(
   findings: readonly JudgedFinding[],
   stopped: string | null,
@@ -118,7 +113,6 @@ export function verdictOf(
   return decideVerdict(hasBroken, stopped !== null, isComplete);
 }
 
-/** Decides the verdict on a run or a profile. `isComplete`: every must clause was exercised. */
 export function decideVerdict(
   hasBroken: boolean,
   isStopped: boolean,
@@ -151,11 +145,9 @@ export const verdictMarks: Readonly<Record<Verdict, string>> = {
 /** How a run ended: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
-/** Returns how a run ended, from the reason why it was stopped early. */
 export const runEndFromReason = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
-/** Returns how the run of a report ended. */
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFromReason(stopped ?? null);
 
@@ -167,18 +159,15 @@ interface VerdictInput {
   readonly hasInvalidLoad: boolean;
 }
 
-/** Returns the verdict of a report of a run or of load. */
 export function reportVerdict({ findings, end, unselected, hasInvalidLoad }: VerdictInput): Verdict {
   if (end.kind === "unreachable") return "unreachable";
   const verdict = verdictOf(findings, end.kind === "planned" ? null : end.why, unselected);
   return verdict === "conformant" && hasInvalidLoad ? "partial" : verdict;
 }
 
-/** Whether a load run of a report is invalid. */
 export const hasInvalidLoad = (load: Report["load"] | null): boolean =>
   load?.runs.some(({ validity }) => validity.invalid !== null) === true;
 
-/** Returns why nothing was judged; `null` if a check was exercised, or the run ended as planned. */
 export const whyNothingJudged = ({
   findings,
   stopped,
@@ -188,7 +177,7 @@ export const whyNothingJudged = ({
 
 export interface ExitOptions {
   readonly strict: boolean;
-  /** Whether a must clause of an offered and selected profile fails the run if it was not exercised. */
+  /** Whether the run fails if a must clause of an offered and selected profile was not exercised. */
   readonly complete: boolean;
 }
 
@@ -205,7 +194,6 @@ export function exitCodeOf(
   return complete && unexercisedOfferedMusts(report).length > 0 ? 1 : 0;
 }
 
-/** Whether the run was stopped because the harness or its machine failed. */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 
@@ -214,7 +202,7 @@ export interface RunExitOptions extends Partial<ExitOptions> {
   readonly baseline?: Baseline;
 }
 
-/** Returns the exit code of a run with a baseline: known failures are excused, and stale ones give 1. */
+/** Returns the exit code of a run with a baseline. Known failures are excused; stale ones give exit code 1. */
 export function runExitCode(
   report: Report,
   { strict = false, complete = false, baseline = [] }: RunExitOptions = {},

@@ -2,10 +2,9 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { type Html, html } from "../html/markup.ts";
 import { pathsOf, profilesOf, type Registry, type RegistryEntry, verdictText } from "./entry.ts";
 
-/** Name of the feed in the folder of the site. */
 export const feedFileName = "feed.xml";
 
-/** The element of the feed by which the command recognizes a site that it may replace. */
+/** The command recognizes an existing site, which it may replace, by this element. */
 export const feedGenerator = html`<generator>agent-hosting-conformance registry</generator>`;
 
 const maxEntries = 50;

@@ -20,7 +20,6 @@ import {
 } from "./entry.ts";
 import { feedFileName } from "./feed.ts";
 
-/** Renders the index page of a registry, with a row for each statement. */
 export function renderRegistryPage(registry: Registry): string {
   const { entries, now } = registry;
   const vendors = new Set(entries.map(({ folder }) => folder)).size;
@@ -173,7 +172,6 @@ header.wide { padding-block: 2rem 0; }
 }
 `;
 
-/** The script of the index: search, sort, and a button that hides expired and superseded statements. */
 export const pageScript = `
 const table = document.querySelector(".registry");
 const body = table.tBodies[0];

@@ -4,18 +4,17 @@ import type { Report, ReportedConnection } from "../model/report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
 
 export interface CurlOptions {
-  /** Returns the shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
   /** Path of the evidence file, from which curl reads a body that is too long for a command line. */
   readonly evidenceFile: string;
-  /** Proxy and certificates of the connection to the target; `undefined` for a direct connection. */
   readonly connection: ReportedConnection | undefined;
 }
 
-/** Shell variable to which the commands assign the secret of a webhook. */
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/** Returns a function from a key's name to its shell variable, by the target file or {@link shellVariableOfKey}. */
+/**
+ * Returns a function from a key's name to its shell variable. Asks the target file, or else {@link shellVariableOfKey}.
+ */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
@@ -69,7 +68,7 @@ function curlFlags({ request, answer }: Exchange): string[] {
   ];
 }
 
-/** Returns the flags for proxy and certificates. `--noproxy ''` makes curl ignore `NO_PROXY`. */
+/** `--noproxy ''` makes curl ignore `NO_PROXY`. */
 function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
@@ -92,7 +91,7 @@ function curlHeaders({ method, headers, body }: SentRequest): string[] {
   const bytes = body.kind === "none" ? 0 : body.bytes;
   return [
     ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
-    // With these methods, the harness sends `Content-Length: 0` for an empty body; curl would not.
+    // With these methods, the harness sends `Content-Length: 0` for an empty body, but curl would not.
     ...(body.kind === "none" && /^(POST|PUT|PATCH)$/.test(method) && isUnset("content-length")
       ? ["Content-Length: 0"]
       : []),
@@ -129,7 +128,6 @@ function curlBodyOf(
   return { kind: "inline", word: shellWord(shellPiecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
-/** A request or delivery body, which the evidence file holds under `exchanges` or `deliveries`. */
 export interface RecordedBody {
   readonly list: "exchanges" | "deliveries";
   readonly id: string;
@@ -137,21 +135,19 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/** Returns a command that prints a body byte for byte; `null` for a short text, which curl gets as an argument. */
+/** Returns a command that prints a body byte for byte. `null` for a short text, which becomes an argument of curl. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
-  // A text without NUL fits into the curl command; a command line cannot contain NUL.
+  // A command line cannot contain NUL. A text without NUL is passed to curl directly.
   if (!body.text.includes("\0")) return null;
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }
 
-/** Returns a command that prints the field `secret` of a recorded request body. */
 export const readSecretCommand = (exchangeId: string, evidenceFile: string): string =>
   `${evidenceCommand(exchangeId, evidenceFile)} --secret`;
 
-/** Returns a `conformance evidence` command, which prints a recorded message from the report's folder. */
 const evidenceCommand = (id: string, evidenceFile: string): string => {
   const folder = evidenceFile.replace(/\/?evidence\.json$/, "");
   return `${commandName} evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;

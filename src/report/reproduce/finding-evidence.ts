@@ -18,19 +18,18 @@ import {
   commandName,
 } from "./curl.ts";
 
-/** The evidence of a report, and settings for commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {
   /** Returns exchanges and deliveries by id. The first call may be slow, because it redacts the evidence. */
   readonly recorded: () => MessagesById;
-  /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /** Whether recorded requests can be sent again; not those of a judged client, whose server no longer runs. */
+  /**
+   * Whether recorded requests can be sent again. Those of a judged client cannot, because its server no longer runs.
+   */
   readonly canSend: boolean;
 }
 
 export interface EvidenceOptions {
-  /** Folder of the report; `null` if it is not saved or its folder is unknown. */
   readonly folder?: string | null;
   readonly shellVariableOf?: CurlOptions["shellVariableOf"];
   readonly loadCommands?: EvidenceContext["loadCommands"];
@@ -61,7 +60,6 @@ export function evidenceContextOf(
   };
 }
 
-/** The exchanges and deliveries of a run, by id. */
 export interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
@@ -69,19 +67,16 @@ export interface MessagesById {
   readonly expiredMs: ReadonlyMap<string, number>;
 }
 
-/** The exchanges and deliveries of a run. */
 export interface RecordedMessages {
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
 }
 
-/** Returns a command that sends the load of a finding again. */
 export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
   const quoted = (text: string): string => shellQuote(sanitizeLine(text));
   return `${commandName} load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }
 
-/** An exchange or webhook delivery on which a finding is based, with commands that reproduce it. */
 export interface FindingEvidence {
   readonly kind: "exchange" | "delivery";
   readonly id: string;
@@ -90,7 +85,6 @@ export interface FindingEvidence {
   readonly commands: readonly string[];
 }
 
-/** Returns the first delivery that a finding names, or else the first exchange; `null` if none was recorded. */
 export function findingEvidence(
   { evidence: named = [] }: ReportFinding,
   context: EvidenceContext,
@@ -116,7 +110,6 @@ export function findingEvidence(
   };
 }
 
-/** Returns a comment for the command if the key of an exchange has expired since the exchange. */
 function expiredKeyNote(exchange: Exchange, { expiredMs }: MessagesById): string[] {
   const hasExpired = !isRejectedAsExpired(exchange) && (expiredMs.get(exchange.key ?? "") ?? 0) > exchange.sentMs;
   return hasExpired ? ["# This key has expired since: use another one."] : [];
@@ -135,7 +128,7 @@ const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] 
 
 const maxRepeatedRequests = 2;
 
-/** Returns commands that reproduce a delivery: create the webhook, then repeat requests that the finding names. */
+/** Returns commands that create the webhook again, and then repeat the requests that the finding names. */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
   const creation = findCreation(delivery, context.recorded().exchanges);
   const causes = named.filter(({ id, request }) => request.method === "POST" && id !== creation?.id);

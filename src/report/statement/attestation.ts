@@ -52,19 +52,15 @@ export const attestationSchema = z
 
 export type Attestation = z.infer<typeof attestationSchema>;
 
-/** The parts of a signed statement that do not come from the report: its signer adds them. */
 export interface AttestationParts {
   readonly subjects: readonly Subject[];
-  /** Time after which nobody should rely on the statement, ISO 8601. */
   readonly expires: string;
 }
 
-/** The signature of a statement, as its page shows it. */
 export interface PageSignature extends AttestationParts {
   readonly keyId: string;
 }
 
-/** Creates the in-toto Statement that contains a conformance statement. */
 export function attestationOf(statement: Statement, { subjects, expires }: AttestationParts): Attestation {
   const { target, suite, verdict, exceptions } = statement;
   const checks = (wanted: string): string[] =>
@@ -89,7 +85,6 @@ export function attestationOf(statement: Statement, { subjects, expires }: Attes
   };
 }
 
-/** Returns the conformance statement in an in-toto Statement, and the parts that its signer added. */
 export function partsOfAttestation({ subject, predicate }: Attestation): AttestationParts & {
   readonly statement: Statement;
 } {
@@ -97,7 +92,6 @@ export function partsOfAttestation({ subject, predicate }: Attestation): Attesta
   return { statement, expires, subjects: subject.slice(1) };
 }
 
-/** Lists the fields of an in-toto Statement that contradict the conformance statement inside. */
 export function attestationDifferences(attestation: Attestation): string[] {
   const { statement, ...parts } = partsOfAttestation(attestation);
   const words = ["the statement says", "from its findings follows"] as const;
@@ -127,7 +121,6 @@ export interface StatementSigning {
 const expiresOf = ({ finished }: Statement, { validDays = defaultValidDays }: StatementSigning): string =>
   expiryOf(finished, validDays).toISOString();
 
-/** Returns the facts about the signature that the HTML page of a statement shows. */
 export const pageSignatureOf = (statement: Statement, signing: StatementSigning): PageSignature => ({
   keyId: signing.key.keyId,
   subjects: signing.subjects ?? [],

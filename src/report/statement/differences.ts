@@ -6,7 +6,6 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 
-/** Lists the differences between a published statement and one made from the report, each on one line. */
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
   return [
@@ -20,7 +19,6 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/** Returns the fields of a statement that are not compared row by row, with a default requirement set. */
 const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
@@ -28,7 +26,6 @@ const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
     ),
   );
 
-/** Lists the differences between two values. `words` are printed before the first and the second value. */
 export function differencesIn(
   one: unknown,
   other: unknown,
@@ -44,13 +41,11 @@ export function differencesIn(
   return [`${path.join(".")}: ${words[0]} ${formatValue(one)}, ${words[1]} ${formatValue(other)}`];
 }
 
-/** Whether two values can be compared part by part: both are objects, or lists of the same length. */
 const haveSameParts = (one: unknown, other: unknown): boolean =>
   Array.isArray(one) && Array.isArray(other)
     ? one.length === other.length
     : Array.isArray(one) === Array.isArray(other);
 
-/** Returns the fields of an object, or the items of a list by index; `null` for any other value. */
 const fieldsOrItemsOf = (value: unknown): ReadonlyMap<string, unknown> | null =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
 
@@ -99,14 +94,12 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
   return lines.length > 0 ? lines : ["evidence: the statement names the files in another order, or one of them twice"];
 }
 
-/** Differences between a report and a new judgement of its evidence. */
 export interface JudgementDifferences {
   readonly differences: readonly string[];
   /** Findings, such as `SSE-10 (note)`, that only the new judgement has. They do not affect the verdict. */
   readonly leftOut: readonly string[];
 }
 
-/** Compares a report with `again`, the report of a new judgement of its evidence. */
 export function rejudgeDifferences(
   report: Report,
   again: Report,
@@ -131,7 +124,7 @@ export function rejudgeDifferences(
 
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** Fields that follow from the findings, exchanges or clauses, and which a forger may have edited alone. */
+/** Fields that are computed from other fields. A forger may have edited them alone. */
 const computedFields = [
   "verdict",
   "totals",
@@ -168,7 +161,7 @@ function findingDifference(one: ReportFinding | undefined, other: ReportFinding 
   return `${findingName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
 }
 
-/** Returns the fields of a finding that are compared: all, but without `evidence` if the outcome is `error`. */
+/** If the outcome is `error`, `evidence` is not compared. */
 function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
   if (finding?.outcome !== "error") return { ...finding };
   const { evidence: _, ...fields } = finding;

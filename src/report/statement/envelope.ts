@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { type VendorKey, isSignedBy, type SigningKey } from "./keys.ts";
 import { z } from "zod";
 
-/** The payload type in the DSSE envelope, which says that the payload is an in-toto Statement. */
+/** The DSSE payload type of an in-toto Statement. */
 const payloadType = "application/vnd.in-toto+json";
 
 /** Whether a text is base64, in the standard or the URL-safe alphabet. DSSE allows both. */
@@ -32,7 +32,6 @@ export const envelopeSchema = z
 
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/** Signs the text of an in-toto Statement, and puts it into an envelope with the signature. */
 export function sealEnvelope(payload: string, { keyId, sign }: SigningKey): Envelope {
   const bytes = Buffer.from(payload);
   return {
@@ -42,29 +41,27 @@ export function sealEnvelope(payload: string, { keyId, sign }: SigningKey): Enve
   };
 }
 
-/** Returns the signed text of an envelope, as UTF-8 bytes. */
 export const payloadOf = ({ payload }: Envelope): Buffer => Buffer.from(payload, "base64");
 
 /** Returns the bytes that are signed: the pre-authentication encoding (PAE) of DSSE 1.0.2. */
 export const signedBytes = (payload: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload]);
 
-/** The result of checking the signatures of an envelope by the keys of vendors. */
 export interface SignatureCheck {
-  /** Keys that signed the envelope. Each is in a key list and not revoked, and its signature is valid. */
+  /** Keys that validly signed the envelope. Each is in a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /** A line for each invalid signature and revoked key; if no signature is valid, also for each unknown key. */
+  /** A line for each invalid signature and each revoked key. If no signature is valid, also for each unknown key. */
   readonly problems: readonly string[];
   /** A line for each key that is in no key list, if another signature is valid. */
   readonly notes: readonly string[];
 }
 
-/** Checks the signatures of an envelope. Those of a revoked key never count, because a thief can backdate them. */
+/** Checks the signatures of an envelope. A revoked key never counts, because a thief can backdate signatures. */
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {
     const known = keys.filter(({ keyId }) => keyId === keyid);
-    // If one key is in two lists, and one of the lists revokes the key, it is revoked.
+    // A key is revoked if any list that contains it revokes it.
     const key = known.find(({ revoked }) => revoked !== null) ?? known[0];
     if (key === undefined) return { kind: "unknown" as const, says: formatUnknownKey(keyid) };
     const problem = signatureProblem(key, bytes, Buffer.from(sig, "base64"));
@@ -86,5 +83,4 @@ function signatureProblem({ key, keyId, vendor, revoked }: VendorKey, bytes: Buf
 
 const formatUnknownKey = (keyId: string): string => `signature: no list has the key ${shortKeyId(keyId)}`;
 
-/** Returns the start of a key's id, to show to people. */
 export const shortKeyId = (keyId: string): string => sanitizeLine(keyId.slice(0, 16), 16);

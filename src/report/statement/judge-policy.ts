@@ -7,26 +7,21 @@ import type { VendorKey } from "./keys.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 
-/** A statement, and the facts about it that the rules of a policy judge. */
 export interface PolicyFacts {
   readonly statement: Statement;
-  /** The deployed images, packages and commits that the statement names. Empty for an unsigned statement. */
   readonly subjects: readonly Subject[];
   readonly isSigned: boolean;
-  /** Keys whose signature of the statement is valid. Empty for an unsigned statement. */
   readonly signers: readonly VendorKey[];
-  /** The ids of the listed keys of each signer that the policy accepts; `null` for a signer without a list. */
+  /** For each signer that the policy accepts, the key ids in its list; `null` if it has no list. */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
-  /** Whether the report and its evidence match the statement; `null` if no report was given. */
   readonly matchesReport: boolean | null;
   readonly now: Date;
 }
 
-/** The result of one rule of a policy. `unchecked`: there is no proof. `optional`: the same, but permitted. */
+/** The result of one rule of a policy. `unchecked`: there is no proof. `optional`: the policy needs no proof. */
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
-  /** The result in words. A line of output begins with the name of the rule and ends with this text. */
   readonly says: string;
 }
 
@@ -38,7 +33,6 @@ const ruleUnchecked = (says: string): JudgedRule => ({ outcome: "unchecked", say
 const metUnlessProblems = (problems: readonly string[], says: string): JudgedRule =>
   problems.length === 0 ? ruleMet(says) : ruleBroken(joinFirst(problems, 8));
 
-/** Judges a statement by the rules of a policy. Returns a result for each rule that the policy has. */
 export function judgePolicy(policy: Policy, facts: PolicyFacts): RuleResult[] {
   const { optional = [] } = policy;
   return (Object.keys(ruleJudges) as RuleName[]).flatMap((rule): RuleResult[] => {
@@ -57,7 +51,6 @@ type RuleName =
   | "exceptions"
   | Exclude<keyof Policy, "$schema" | "unsigned" | "optional">;
 
-/** Functions that judge a statement by one rule each. They return `null` if the policy lacks the rule. */
 const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => JudgedRule | null>> = {
   signers: judgeSigners,
   party: ({ party = "server" }, { statement }) => {
@@ -121,7 +114,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
 };
 
-/** How far in the future the end of a run may be: one hour, in days. The clocks of two machines may differ. */
+/** The end of a run may be one hour (in days) in the future, because the clocks of two machines may differ. */
 const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {
@@ -156,7 +149,6 @@ function judgeSubjects({ subjects }: Policy, { subjects: stated, isSigned }: Pol
 
 type AllowedExceptions = NonNullable<Policy["exceptions"]>;
 
-/** Lists the failed checks that no exception of the policy covers, or whose exception has expired. */
 function disallowedFailures(allowed: AllowedExceptions, { statement, now }: PolicyFacts): string[] {
   const today = now.toISOString().slice(0, 10);
   return statement.exceptions
@@ -169,7 +161,7 @@ function disallowedFailures(allowed: AllowedExceptions, { statement, now }: Poli
     });
 }
 
-/** Returns the verdict, but `partial` instead of `nonconformant` if the policy excuses every failed check. */
+/** Returns the verdict. If the policy excuses every failed check, `nonconformant` becomes `partial`. */
 function verdictWithoutAllowed(allowed: AllowedExceptions, facts: PolicyFacts): Statement["verdict"] {
   const { verdict, exceptions } = facts.statement;
   const isExcused =

@@ -40,7 +40,7 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
   );
 }
 
-/** Returns the key if it can sign statements, otherwise a problem: `problem` if the key is `null`. */
+/** Returns the key if it can sign statements. If the key is `null`, returns `problem`. */
 export function supportedKey(key: KeyObject | null, problem: string): Parsed<KeyObject> {
   if (key === null) return { kind: "problem", problem };
   if (digestAlgorithmOf(key) !== null) return { kind: "value", value: key };
@@ -57,7 +57,7 @@ export function tryParseKey(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/** Returns the digest algorithm for a key: `undefined` for Ed25519, `null` for an unsupported kind. */
+/** `undefined` for Ed25519, which needs no digest; `null` for an unsupported kind of key. */
 function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): "sha256" | undefined | null {
   if (asymmetricKeyType === "ed25519") return undefined;
   return asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1" ? "sha256" : null;
@@ -65,7 +65,7 @@ function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObjec
 
 const signBytes = (key: KeyObject, bytes: Uint8Array): Buffer => sign(digestAlgorithmOf(key), bytes, key);
 
-/** Whether a public key verifies a signature. A signature of ECDSA must be in DER. */
+/** Whether a public key verifies a signature. An ECDSA signature must be in DER. */
 export const isSignedBy = (key: KeyObject, bytes: Uint8Array, signature: Uint8Array): boolean =>
   verify(digestAlgorithmOf(key), bytes, key, signature);
 
@@ -91,12 +91,10 @@ export const keyListSchema = z
 
 type KeyListFile = z.infer<typeof keyListSchema>;
 
-/** A public key of a vendor. */
 export interface VendorKey {
   readonly keyId: string;
   readonly vendor: string;
   readonly key: KeyObject;
-  /** Day since which the key is revoked; `null` if it is not. */
   readonly revoked: string | null;
 }
 
@@ -124,7 +122,6 @@ function parseListedKey(pem: string | undefined, jwk: KeyListFile["keys"][number
   return supportedKey(key, "has no key in its jwk");
 }
 
-/** Creates the key list that a vendor publishes, from its public keys. */
 export const createKeyList = (vendor: string, keys: readonly KeyObject[]): KeyListFile => ({
   vendor,
   keys: keys.map((key) => ({ keyid: keyIdOf(key), pem: String(key.export({ type: "spki", format: "pem" })) })),

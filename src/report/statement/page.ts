@@ -8,7 +8,7 @@ import { verdictTexts } from "../html/sections/verdict.ts";
 import type { Subject, PageSignature } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
 
-/** Renders a statement as an HTML page, with reasons (`standing`) not to rely on the statement any more. */
+/** Renders a statement as an HTML page. `standing` lists reasons not to rely on the statement any more. */
 export function renderStatementPage(
   statement: Statement,
   signature: PageSignature | null,

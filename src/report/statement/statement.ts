@@ -57,12 +57,10 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
   };
 }
 
-/** Returns the text of `statement.json`: indented by two spaces, with a line feed at the end. */
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
 const publishableText = (text: string): string => sanitize(truncate(text, maxTextCharacters));
 
-/** Returns the coverage of pairs and rate limits; empty for a report of an older version. */
 function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs" | "limits"> {
   if (limits === undefined) return {};
   return {
@@ -96,7 +94,6 @@ const exceptionsOf = (
 const lineOf = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : sanitizeLine(text, maxTextCharacters);
 
-/** Lists the skipped must and should clauses, each with the reason why it was skipped. */
 function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {
   const skipped = [...clauseOutcomes(findings)]
     .filter(([, outcome]) => outcome === "skipped")
@@ -168,9 +165,7 @@ export function digestingChunks(chunksOf: () => Iterable<string>): {
 /** SHA-256 of the files in a report's folder, by file name: `report.json`, and the evidence files. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** Name of the report's file, whose digest a statement contains. */
 export const reportFileName = "report.json";
 
-/** Returns the names of the evidence files from which the verdict of a report follows. */
 export const evidenceFileNames = ({ load }: Pick<Report, "load">): string[] =>
   load === undefined ? ["evidence.json"] : load.runs.map(({ evidence }) => evidence);

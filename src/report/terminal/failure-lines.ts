@@ -15,10 +15,8 @@ const failureIndent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause: its sentence, the facts, the evidence, and commands that reproduce it.
- *
- * @param shown for each printed message, by its id, the clause under which it was printed; gets new entries
- * @param cause number of the clause's cause in the list of what to fix; `null` if there is no such list
+ * Renders a broken clause, with commands that reproduce it. `shown` collects the clause under which each message was
+ * printed.
  */
 export function failureLines(
   group: ClauseGroup,
@@ -50,13 +48,11 @@ export function failureLines(
 
 const indentLines = (lines: readonly string[]): string[] => lines.map((line) => `${failureIndent}${line}`);
 
-/** Formats the labels and values of a finding, wrapped to the width of the terminal minus the indentation. */
 export const findingLines = (distinct: DistinctFinding, { width, paint }: TerminalStyle): string[] =>
   findingFacts(distinct).flatMap(({ label, value }) =>
     formatLabelled(formatText(label).padEnd(10), formatText(value), width - failureIndent.length, paint.dim),
   );
 
-/** Formats a finding on one line: expected and actual result, and some of its tiers or load trials. */
 export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
   const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
   const more = instances.length - names.length;
@@ -64,7 +60,6 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
   return `${formatText(breachText(finding))}${where}`;
 }
 
-/** Returns the evidence of a finding as lines, with commands that reproduce the finding. */
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,
@@ -78,7 +73,6 @@ export const evidenceLines = (
 
 const maxWitnessLines = 8;
 
-/** Formats the smallest part of a load that proves a failure, without its middle if it is long. */
 function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
   if (witness.length === 0) return [];
   const isLong = witness.length > maxWitnessLines;

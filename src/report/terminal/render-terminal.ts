@@ -38,7 +38,6 @@ export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   readonly verbose?: boolean;
 }
 
-/** Renders a redacted report for the terminal, with the verdict as the last line. */
 export function renderTerminal(report: Report, evidence: RecordedMessages | null, options: TerminalOptions): string {
   const paint = createPaint(options.colour);
   const style = { paint, width: Math.max(40, options.width) };
@@ -73,7 +72,6 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   ]);
 }
 
-/** Sections that the terminal shows only if nothing is broken, or if the user asks for everything. */
 const sectionsForVerbose: ReadonlySet<SectionName> = new Set([
   "counts",
   "profiles",

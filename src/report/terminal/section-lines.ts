@@ -17,13 +17,11 @@ import {
   type Text,
 } from "../model/section.ts";
 
-/** Settings of a terminal. */
 export interface TerminalSettings {
   readonly colour: boolean;
   readonly width: number;
 }
 
-/** The width of the terminal, and functions that colour text. */
 export interface TerminalStyle {
   readonly width: number;
   readonly paint: Paint;
@@ -44,7 +42,6 @@ const maxRowsBySection: Readonly<Partial<Record<SectionName, number>>> = { error
 
 const unbreakableSpace = "\u00a0";
 
-/** Formats a section as lines: its title, and then its summary or, without one, its blocks. */
 export function sectionLines(section: Section, style: TerminalStyle): string[] {
   const { paint, width } = style;
   const { name, title, summary, blocks } = section;
@@ -58,7 +55,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
-/** Returns the heading of a section. Most have none, because the first row of their table serves as heading. */
+/** Most sections have no heading, because the first row of their table serves as heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint, width }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -91,7 +88,6 @@ function blockLines(block: SectionBlock, max: number | undefined, style: Indente
   }
 }
 
-/** Returns the lines of the first rows, and a last line with the number of further rows. */
 function limitedLines<T>(
   rows: readonly T[],
   max = rows.length,
@@ -159,13 +155,11 @@ export function paintTone(text: string, tone: Tone, paint: Paint): string {
 }
 
 export interface TableColumn {
-  /** Heading of the column. Like any cell, it may contain colour codes. */
   readonly head: string;
   readonly align: "left" | "right";
   readonly width: ColumnWidth;
 }
 
-/** Width of a column: that of its widest cell, or a fixed one to which longer cells are wrapped or cut. */
 export type ColumnWidth =
   | { readonly kind: "widest" }
   | { readonly kind: "wrapped"; readonly columns: number }
@@ -173,7 +167,6 @@ export type ColumnWidth =
 
 export const widestCell: ColumnWidth = { kind: "widest" };
 
-/** Number of spaces between two columns of a table. */
 export const tableGap = 2;
 
 const borderNames = ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
@@ -181,7 +174,6 @@ const borderNames = ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
 );
 const borderCharacters = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), middle: " ".repeat(tableGap) };
 
-/** Formats a table without borders as lines, the heading first. No line ends with a space. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
     // Pads headings, because cli-table3 makes a column only as wide as its longest cell.

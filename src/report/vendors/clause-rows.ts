@@ -18,10 +18,9 @@ export interface ClauseCell {
 export interface ClauseRow {
   readonly clause: string;
   readonly level: RowLevel;
-  /** The sentence of the clause. */
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
-  /** Whether the outcomes of vendors differ. A vendor whose report lacks the clause does not count. */
+  /** Whether the outcomes of vendors differ. Vendors whose report lacks the clause are ignored. */
   readonly differs: boolean;
 }
 
@@ -30,7 +29,6 @@ export interface ClauseSection {
   readonly rows: readonly ClauseRow[];
 }
 
-/** Lists the clauses of all reports by section, in the order of the document, without gaps. */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
@@ -44,7 +42,6 @@ export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   });
 }
 
-/** Sorts findings by the document's order of clauses. Unknown clauses come last. */
 const inDocumentOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.toSorted((one, other) => clauseIndex(one.clause) - clauseIndex(other.clause));
 
@@ -88,24 +85,19 @@ function formatFinding({ expected, actual, reason, needs }: ReportFinding): stri
 /** The behaviour of each vendor where a clause allows several readings, or where the document is silent. */
 export interface BehaviourRow {
   readonly clause: string;
-  /** Id of the check, such as `LIM-15/hour`. */
   readonly check: string;
-  /** The sentence of the clause. */
   readonly says: string;
   /** Observed behaviour by vendor. `null` if the vendor was not judged; empty if nothing was observed. */
   readonly cells: readonly (string | null)[];
-  /** Whether two vendors behave differently, apart from times and dates. */
   readonly differs: boolean;
 }
 
-/** A row, and which of its vendors behave differently. */
 export interface ComparedRow {
   readonly row: BehaviourRow;
-  /** Whether two vendors, by the indexes of their cells, behave differently. */
+  /** Whether the vendors with these two cell indexes behave differently. */
   readonly areDifferent: (one: number, other: number) => boolean;
 }
 
-/** Returns rows with the reading that each vendor follows, except readings on the presence of a field. */
 export function readingRows(vendors: readonly Vendor[]): ComparedRow[] {
   return behaviourRows(
     vendors,
@@ -114,7 +106,6 @@ export function readingRows(vendors: readonly Vendor[]): ComparedRow[] {
   );
 }
 
-/** Returns rows with the behaviour of each vendor where the document is silent. */
 export function gapRows(vendors: readonly Vendor[]): ComparedRow[] {
   const observed = ({ level, outcome, reason }: ReportFinding): string | null => {
     if (level !== "gap") return null;
@@ -123,7 +114,6 @@ export function gapRows(vendors: readonly Vendor[]): ComparedRow[] {
   return behaviourRows(vendors, observed, "check");
 }
 
-/** Start of a cell's text if the behaviour was not observed. The reason follows. */
 export const notObservedPrefix = "not observed: ";
 
 type DescribeFinding = (finding: ReportFinding) => string | null;
@@ -157,7 +147,6 @@ function behaviourRows(vendors: readonly Vendor[], textOf: DescribeFinding, by: 
 
 const maxTextCharacters = 400;
 
-/** Joins the texts of a vendor's findings for several tiers. Equal texts appear once. */
 function joinInstances(findings: readonly ReportFinding[], textOf: DescribeFinding): string {
   const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxTextCharacters));
   if (byText.size <= 1) return [...byText.keys()].join("");
@@ -174,7 +163,6 @@ interface ObservedText {
   readonly text: string;
 }
 
-/** Whether two observations for a tier differ, except in times, dates or compatible kinds of window. */
 const differsFrom =
   (one: ObservedText) =>
   (other: ObservedText): boolean =>

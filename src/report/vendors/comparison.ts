@@ -10,7 +10,6 @@ import { vendorQuestions, type VendorQuestion } from "./questions.ts";
 import { type VendorSwitch, vendorSwitches } from "./switches.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
-/** Number of clauses by outcome. A clause counts once, by its worst finding. */
 export type ClauseCounts = Omit<ReturnType<typeof clauseCountsOf>, "observed">;
 
 /** The heading of a vendor's column: name and verdict, or the reason why it was not judged. */
@@ -35,7 +34,9 @@ export type VendorSummary =
     }
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
-/** A comparison of several deployments. Cells are in the order of `vendors`; `null`: not judged. */
+/**
+ * A comparison of several deployments. Cells are in the order of `vendors`; `null` means that a vendor was not judged.
+ */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
   /** When the comparison was made, ISO 8601. */
@@ -57,11 +58,7 @@ export interface VendorComparison {
   };
 }
 
-/**
- * Compares the reports of several vendors.
- *
- * @param from name of the vendor to compare with each other vendor; `null` for every pair
- */
+/** Compares the reports of several vendors: every pair, or only the vendor `from` with each other vendor. */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);
   const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];

@@ -16,7 +16,6 @@ export interface Latency {
 
 export interface LatencyRow {
   readonly name: string;
-  /** Latency of each vendor; `null` if no request has this latency, or the vendor was not judged. */
   readonly cells: readonly (Latency | null)[];
 }
 
@@ -32,7 +31,6 @@ const callsPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
   URL.canParse(exchange.request.url) &&
   path.test(new URL(exchange.request.url).pathname);
 
-/** Returns the time until the head of a 2xx response; `null` for other requests and responses. */
 function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
   const { answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
@@ -59,7 +57,6 @@ const requestKinds: readonly RequestKind[] = [
   { name: "usage", msOf: headMsOf("GET", /\/v1\/usage$/), isMainAgentOnly: false },
 ];
 
-/** Returns rows with the latencies of successful requests that the suites sent. */
 export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   const rows = requestKinds.map(({ name, msOf, isMainAgentOnly }) => ({
     name,
@@ -72,7 +69,6 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
-/** Returns rows of chunk times: for each vendor, those of its agent that has the most streams. */
 function chunkTimeRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({
@@ -98,7 +94,6 @@ function latencyOf(times: readonly number[]): Latency | null {
   return { count: times.length, median: rounded(quantile(times, 0.5), 3), p99: rounded(quantile(times, 0.99), 3) };
 }
 
-/** Returns rows with the latencies of admitted requests under load, for each scenario and tier. */
 export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   const columns = mapJudged(vendors, loadLatenciesOf);
   const names = [...new Set(columns.flatMap((column) => [...(column?.keys() ?? [])]))];
@@ -128,23 +123,19 @@ const latencyEntry = (name: string, count: number, median: number, p99: number):
 /** A figure of the streaming quality. Each vendor's cell is about its agent with the most streams. */
 export interface StreamingRow {
   readonly name: string;
-  /** The figure of each vendor, as text; `null` if it is unknown or the vendor was not judged. */
   readonly cells: readonly (string | null)[];
 }
 
-/** The figures of streaming quality that are not latencies, by name, each with the function that formats it. */
 const streamingFigures: Readonly<Record<string, (quality: AgentStreaming) => string | null>> = {
   "longest gap": ({ gapMs }) => (gapMs === null ? null : `${formatNumber(Math.round(gapMs.max))} ms`),
   "content a second": formatRate,
   "streams that come all at once": ({ lumps, streams }) => `${lumps} of ${streams}`,
 };
 
-/** Returns the streaming quality of a vendor's agent with the most streams; `null` without streams. */
 export const streamingOfMainAgent = memoizeByObject(
   ({ document }: VendorWithReport): AgentStreaming | null => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null,
 );
 
-/** Returns rows with the streaming quality of each vendor. Empty if no vendor has streams. */
 export function streamingRows(vendors: readonly Vendor[]): StreamingRow[] {
   const qualities = mapJudged(vendors, streamingOfMainAgent);
   return Object.entries(streamingFigures)

@@ -6,12 +6,10 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-/** A limit of a tier, with a cell for each vendor. */
 export interface LimitRow {
   readonly name: string;
-  /** The limit that the document publishes. Empty if there is none. */
   readonly published: string;
-  /** The limit of each vendor: `no key` without a key of the tier, `null` if not judged. */
+  /** The limit of each vendor. `no key`: no key of this tier; `null`: not judged. */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }
@@ -50,7 +48,6 @@ const limitDefinitions: readonly LimitDefinition[] = [
   { name: "refused requests", published: () => "", text: (vendor, tier) => formatWindowKinds(vendor, "LIM-16", tier) },
 ];
 
-/** Returns the rows on rate limits, for each tier for which some vendor has a key. */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
   const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
   const all = new Set(mapJudged(vendors, tiersOf).flatMap((tiers) => tiers ?? []));

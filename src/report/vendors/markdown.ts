@@ -26,7 +26,6 @@ const differenceTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   silence: "Where the document is silent, and they differ",
 };
 
-/** Formats a table under its heading. Some tables get only the rows in which vendors differ. */
 function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
   const ownTitle = differenceTitles[id];
   const rows = groups.flatMap((group) =>

@@ -88,7 +88,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
   </section>`;
 }
 
-/** Maximum number of rows of a table on paper, for at most four pages per vendor. */
+/** Maximum number of rows of a printed table, so that it takes at most four pages per vendor. */
 const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
@@ -140,7 +140,6 @@ function cellHtml(cell: VendorCell): Html {
   return html`${outcomeBadge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
 
-/** Renders the heading of a vendor at the top of the page: name, verdict and counts. */
 export function vendorHeading(head: VendorSummary): Html {
   if (head.kind === "unjudged")
     return html`<li class="head">
@@ -169,7 +168,6 @@ const formatVendorFacts = ({ tiers, requests, started, isKept }: Extract<VendorS
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/** Renders a bar of a vendor's clauses by outcome. Screen readers skip the bar, and read the text below. */
 function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [
@@ -191,14 +189,12 @@ function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>
   </svg>`;
 }
 
-/** A part of the vendors page, with its entry in the page's navigation. */
 export interface PagePart {
   readonly id: string;
   readonly title: string;
   readonly content: Html;
 }
 
-/** Renders what to ask each vendor. Empty if there is nothing to ask. */
 export function questionsHtml({ vendors, questions }: VendorComparison): PagePart[] {
   const lists = vendors.flatMap(({ name }, at) => {
     const asked = questions[at] ?? [];
@@ -222,7 +218,6 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
   return [{ id: "questions", title: questionsTitle, content }];
 }
 
-/** Renders the differences that a client meets when it changes vendors. */
 export function switchesHtml({ switches }: VendorComparison): PagePart[] {
   if (switches.length === 0) return [];
   const content = html`<section id="switches">

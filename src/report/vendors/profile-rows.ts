@@ -5,16 +5,13 @@ import { profileResultsOf } from "../model/profiles.ts";
 import type { ProfileResult } from "../model/report.ts";
 import { mapJudged, type Vendor } from "./vendor.ts";
 
-/** The verdict of one vendor for a profile, with its must clauses and how many of them the run exercised. */
 export type ProfileCell = Pick<ProfileResult, "verdict" | "musts" | "exercised" | "broken">;
 
 export interface ProfileRow {
   readonly profile: Profile;
-  /** The result of each vendor for the profile; `null` for a vendor that was not judged. */
   readonly cells: readonly (ProfileCell | null)[];
 }
 
-/** Returns the verdicts of all vendors for each profile. */
 export function profileRows(vendors: readonly Vendor[]): ProfileRow[] {
   const columns = mapJudged(vendors, ({ document }) => profileResultsOf(document.report));
   return profileNames.map((profile) => ({
@@ -28,7 +25,6 @@ export function profileRows(vendors: readonly Vendor[]): ProfileRow[] {
   }));
 }
 
-/** Explains to a reader how {@link rankVendors} orders the columns. */
 export const rankingRule =
   "The columns are in order of conformant profiles less nonconformant ones; then in order of must clauses exercised; then as in the file.";
 
@@ -63,7 +59,6 @@ function compareScores(one: VendorScore, other: VendorScore): number {
   return other.exercised - one.exercised;
 }
 
-/** Formats the verdict for a profile and its share of exercised must clauses, or why there is no verdict. */
 export function formatProfileCell(cell: ProfileCell | null): string {
   if (cell === null) return "not judged";
   const { verdict, musts, exercised } = cell;

@@ -7,7 +7,6 @@ import { unexercisedOfferedMusts } from "../model/verdict.ts";
 import type { ComparedRow } from "./clause-rows.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
-/** A question for one vendor. */
 export interface VendorQuestion {
   readonly about: "not exercised" | "reading" | "gap";
   /** Ids of the clauses that the question is about. A question about a gap has the id of its check. */
@@ -16,10 +15,11 @@ export interface VendorQuestion {
 }
 
 const maxQuestions = 10;
-/** Number of questions that are reserved for each kind. The rest of `maxQuestions` may be of any kind. */
+/**
+ * Number of questions that are reserved for each kind. The remaining places, up to `maxQuestions`, are for any kind.
+ */
 const reservedQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
-/** Returns questions for each vendor, on clauses not exercised and on differences; `null` if not judged. */
 export function vendorQuestions(
   vendors: readonly Vendor[],
   readings: readonly ComparedRow[],
@@ -41,7 +41,6 @@ function chosenOf(kinds: readonly (readonly VendorQuestion[])[]): VendorQuestion
   return all.filter((each) => chosen.has(each));
 }
 
-/** Asks about must clauses that could not be exercised, in one question for each missing setup. */
 function unexercisedQuestions({ document: { report } }: VendorWithReport): VendorQuestion[] {
   const clauses = new Set(unexercisedOfferedMusts({ ...report, unselected: [] }));
   const skipped = report.findings.filter((finding) => finding.outcome === "skipped" && clauses.has(finding.clause));
@@ -54,7 +53,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can provide what a skipped check needs, which is not just a command-line flag. */
+/** Whether the vendor can provide what a skipped check needs. A command-line flag is up to the user instead. */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 
@@ -71,7 +70,6 @@ function unexercisedText(clauses: readonly string[], finding: ReportFinding | un
   return `${could} How can we see that ${clauses.length === 1 ? "it holds" : "they hold"}${says === "" ? "" : ` (${says})`}?`;
 }
 
-/** Asks whether a vendor will keep to readings that differ from those of other vendors. */
 function readingQuestions(at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] {
   const groups = groupsBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
   return groups.map((members) => {
@@ -93,12 +91,11 @@ const gapQuestions = (at: number, names: readonly string[], rows: readonly Compa
 interface Difference {
   readonly row: ComparedRow["row"];
   readonly own: string;
-  /** Behaviours that differ from this vendor's, after the names of the other vendors: `Acme: “404”`. */
+  /** The different behaviours of the other vendors, such as `Acme: “404”`. */
   readonly elsewhere: string;
   readonly others: number;
 }
 
-/** Returns the rows in which a vendor differs from others, sorted by the number of others, highest first. */
 function differencesOf(at: number, names: readonly string[], rows: readonly ComparedRow[]): Difference[] {
   return rows
     .flatMap(({ row, areDifferent }): Difference[] => {
@@ -119,7 +116,6 @@ const nameList = (members: readonly number[], names: readonly string[]): string 
     3,
   );
 
-/** Formats the number of questions for each vendor, such as `Acme (10 questions)`. */
 export const formatQuestionCounts = (
   names: readonly string[],
   questions: readonly (readonly VendorQuestion[] | null)[],

@@ -18,7 +18,6 @@ export function formatClauseCounts({ clauses }: JudgedSummary): string {
   ].join(", ");
 }
 
-/** Formats milliseconds as `0.8 ms`, `12 ms` or `1.20 s`. */
 function formatMs(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
@@ -28,7 +27,6 @@ function formatMs(ms: number): string {
 export const formatLatency = (latency: Latency | null): string =>
   latency === null ? "–" : `${formatMs(latency.median)}, p99 ${formatMs(latency.p99)} (${latency.count})`;
 
-/** Sums up a vendor comparison in a sentence or two. */
 export function formatOverview({ vendors, sections, gaps, readings }: VendorComparison): string {
   const judged = vendors.filter(({ kind }) => kind === "judged");
   const conformant = vendors.filter((each) => each.kind === "judged" && each.verdict === "conformant").length;
@@ -44,7 +42,6 @@ export function formatOverview({ vendors, sections, gaps, readings }: VendorComp
   return `${formatCount(vendors.length, "deployment")}: ${conformant} conformant${without}.${differ}`;
 }
 
-/** Returns notes on what limits the comparison, such as different suites or old reports. */
 export function comparisonNotes({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));
@@ -84,13 +81,11 @@ function missingClauseNotes(vendors: VendorComparison["vendors"], sections: Vend
 
 type JudgedSummary = Extract<VendorSummary, { kind: "judged" }>;
 
-/** A row of the table at the beginning of a comparison. `textOf` formats the cell of a judged vendor. */
 export interface HeadRow {
   readonly name: "verdict" | "base URL" | "clauses" | "covered" | "requests" | "under load";
   readonly textOf: (head: JudgedSummary) => string;
 }
 
-/** Returns the rows of the first table, such as verdict, base URL and counts. */
 export const headRows = (vendors: readonly VendorSummary[]): HeadRow[] => [
   { name: "verdict", textOf: ({ verdict }) => verdict },
   { name: "base URL", textOf: ({ baseUrl }) => baseUrl },
@@ -114,6 +109,5 @@ export const runTimesCaveat =
 export const loadTimesCaveat =
   "Times of admitted load requests: median, p99, and count. The vendors were loaded one after the other.";
 
-/** Explains how the limits in the table of limits were judged. */
 export const limitsCaveat =
   "Judged by the admitted and refused requests. If a cell names several kinds of window, each of them explains all requests.";

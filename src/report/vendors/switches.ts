@@ -8,23 +8,21 @@ import type { Vendor } from "./vendor.ts";
 
 const kinds = ["profile", "broken clause", "error form", "reading", "limit", "gap"] as const;
 
-/** A difference that a client meets when it goes from one vendor to another. */
 export interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /** Names of what differs between two vendors. By `kind`, it is a profile, clauses, checks or a limit. */
+  /** Names of the profile, clauses, checks or limit that differ, depending on `kind`. */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;
 }
 
-/** Everything that a client meets when it goes from one vendor to another. */
+/** All differences that a client meets when it changes vendors. */
 export interface VendorSwitch {
   readonly from: string;
   readonly to: string;
   readonly differences: readonly SwitchDifference[];
 }
 
-/** The tables of a vendor comparison from which the differences between two vendors are read. */
 export interface ComparedTables {
   readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];
@@ -33,10 +31,12 @@ export interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/** Up to this many vendors, every pair is compared; otherwise only the first vendor with each other one. */
+/**
+ * Up to this many vendors, every pair is compared. Otherwise, only the first vendor is compared with each other vendor.
+ */
 const maxPairedVendors = 4;
 
-/** Lists the differences if a client leaves the vendor `from`; `null` for every pair of vendors. */
+/** Lists the differences for a client that leaves the vendor `from`, or for every pair of vendors if `null`. */
 export function vendorSwitches(
   vendors: readonly Vendor[],
   tables: ComparedTables,
@@ -68,7 +68,6 @@ function differencesBetween(one: number, other: number, tables: ComparedTables):
     ...limitDifferences(one, other, tables.limits),
     ...behaviourDifferences("gap", one, other, tables.gaps),
   ];
-  // Merges equal differences, such as the same change of error form at several endpoints.
   return groupsBy(all, ({ kind, from, to }) => [kind, from, to].join("\n"))
     .map((members) => ({ ...members[0], names: members.flatMap(({ names }) => names) }))
     .toSorted((left, right) => kinds.indexOf(left.kind) - kinds.indexOf(right.kind));
@@ -81,7 +80,6 @@ const profileDifferences = (one: number, other: number, rows: readonly ProfileRo
     return from === to ? [] : [{ kind: "profile" as const, names: [profile], from: from ?? "", to: to ?? "" }];
   });
 
-/** Returns the must clauses that hold at one vendor and are broken at the other. */
 const brokenDifferences = (one: number, other: number, sections: readonly ClauseSection[]): SwitchDifference[] =>
   sections
     .flatMap(({ rows }) => rows)

@@ -16,7 +16,6 @@ export interface VendorTable {
 }
 
 export interface VendorRowGroup {
-  /** Section or tier of the rows. Empty if the table has only one group. */
   readonly title: string;
   readonly rows: readonly VendorRow[];
 }
@@ -24,7 +23,6 @@ export interface VendorRowGroup {
 export interface VendorRow {
   readonly name: string;
   readonly level?: string;
-  /** The sentence of the clause, or the published limit, that the row is about. */
   readonly detail?: string;
   readonly cells: readonly VendorCell[];
   /** Whether vendors differ. `null` for rows that are not compared, such as times. */
@@ -34,10 +32,8 @@ export interface VendorRow {
 export type VendorCell =
   | { readonly kind: "outcome"; readonly outcome: Outcome; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
-  /** A cell without a value. Its text says why. */
   | { readonly kind: "empty"; readonly text: string };
 
-/** Returns the tables of a comparison. Leaves out tables without rows. */
 export function vendorTables({
   profiles: profileRows,
   sections,

@@ -19,7 +19,6 @@ import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 type TextCells = readonly string[];
 
-/** Renders a vendor comparison for the terminal, and splits tables that are too wide. */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
@@ -35,7 +34,6 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
   ]);
 }
 
-/** Splits the indexes of the vendors' columns into groups that fit the width of the terminal. */
 function splitColumns(columns: readonly number[], width: number): number[][] {
   const most = Math.max(1, Math.floor((width - labelColumnWidth) / minColumnWidth));
   const parts = Math.ceil(columns.length / most);
@@ -114,7 +112,6 @@ function shortHeadText(name: HeadRow["name"], text: string, verdict: Verdict, pa
   return tone === "bad" ? paint.red(text) : paintTone(text, tone, paint);
 }
 
-/** Returns a row for each section in which a clause did not pass, and one row for all other sections. */
 function sectionRows({ sections }: VendorComparison, pick: ColumnPicker, paint: Paint): TextCells[] {
   const isAllPassed = ({ rows }: ClauseSection): boolean =>
     rows.every(({ cells }) => pick(cells).every((cell) => cell?.outcome === "pass"));
@@ -165,7 +162,6 @@ const minColumnWidth = 19;
 const labelColumnWidth = 22;
 const maxColumnWidth = 48;
 
-/** Formats a table without borders: a column of labels, and for each vendor a column of wrapped texts. */
 function formatTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
   const each = Math.min(
     maxColumnWidth,

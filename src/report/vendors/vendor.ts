@@ -8,9 +8,8 @@ export type Vendor =
       readonly name: string;
       readonly document: ReportDocument;
       readonly load: ReportDocument | null;
-      /** Whether the report is from an earlier run, so that nothing was sent now. */
+      /** Whether the report comes from an earlier run. Nothing was sent to this vendor now. */
       readonly isKept: boolean;
-      /** Sentences about this vendor, such as why no load was sent. */
       readonly notes: readonly string[];
     }
   | {

@@ -14,19 +14,16 @@ export interface ErrorResponse {
 /** The error form of a body, by the document: form A, form B, or `both` if it has the fields of both. */
 export type ErrorForm = "form-a" | "form-b" | "both";
 
-/** Returns the `error` object of a body in form A or form B; `null` if there is none. */
 export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<string, unknown>> | null {
   const error = isObject(json) ? json["error"] : null;
   return isObject(error) ? error : null;
 }
 
-/** Returns the error code of a body in form A or form B; `null` if there is none. */
 export function codeIn(response: Pick<ErrorResponse, "json">): string | null {
   const code = errorIn(response)?.["code"];
   return typeof code === "string" ? code : null;
 }
 
-/** Returns the error form of a body, A or B or both; `null` if it has none. */
 export function formIn(response: ErrorResponse): ErrorForm | null {
   const error = errorIn(response);
   if (error === null) return null;
@@ -111,7 +108,6 @@ export function limitCodeMismatch(response: ErrorResponse): Mismatch | null | un
     : { expected: rateLimitCodes.join(" or "), actual: formatValue(code) };
 }
 
-/** Returns the HTTP status that the document gives to an error code; `null` for codes without one. */
 export function documentedStatus(code: string | null): number | null {
   if (code === null || !Object.hasOwn(errorCodes, code)) return null;
   const { status } = errorCodes[code as keyof typeof errorCodes];

@@ -30,7 +30,6 @@ export function isTimestamp(text: string): boolean {
   );
 }
 
-/** Whether a timestamp with a time of day names its time zone. */
 export const hasZone = (text: string): boolean => (extendedForm.exec(text) ?? basicForm.exec(text))?.[7] !== undefined;
 
 /** Returns the Unix ms of an extended timestamp, taken as UTC if it has no zone; `NaN` for other texts. */
@@ -41,7 +40,6 @@ export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !t
 const isString = (value: unknown): value is string => typeof value === "string";
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
 
-/** For each type of field, its name in messages and a function that tests a value. */
 const types: Readonly<Record<FieldType, readonly [called: string, has: (value: unknown) => boolean]>> = {
   string: ["a string", isString],
   integer: ["a whole number", (value) => Number.isInteger(value)],
@@ -56,7 +54,6 @@ const types: Readonly<Record<FieldType, readonly [called: string, has: (value: u
   "operation path": ["a string", isString],
 };
 
-/** A value with the path at which it was found, for messages. */
 export interface FoundValue {
   readonly name: string;
   readonly value: unknown;
@@ -91,11 +88,10 @@ function hasWrongParent(root: unknown, path: string): boolean {
   return false;
 }
 
-/** Formats a value of the wrong type, such as `the string "5"`: readers may overlook quotation marks. */
+/** Names the type before the value, such as `the string "5"`, because readers may overlook quotation marks. */
 const formatWrongType = (value: unknown, type: FieldType): string =>
   isString(value) && !type.includes("timestamp") ? `the string ${formatValue(value)}` : formatValue(value);
 
-/** Judges an object by one row of a field table. Returns `undefined` if the row does not apply. */
 function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   const found = valuesAt(root, row.path);
   if (found.length === 0) return row.isRequired || hasWrongParent(root, row.path) ? undefined : null;
@@ -143,7 +139,7 @@ export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, r
   return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
-/** Returns a mismatch for the first negative quantity (a number with a unit); `undefined` without quantities. */
+/** Finds the first negative quantity, which is a number with a unit; `undefined` if there is no quantity. */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)

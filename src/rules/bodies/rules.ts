@@ -21,22 +21,17 @@ import { compileFieldTest, fieldMismatch } from "./fields.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** An endpoint to which load is sent. */
 export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
 
-/** A response whose whole body and content type are judged. */
 export interface ResponseBody extends ErrorResponse {
   readonly endpoint: LoadedEndpoint;
   readonly status: number;
   readonly text: string;
-  /** The value of the `Content-Type` header; `null` if the header is absent. */
   readonly contentType: string | null;
 }
 
-/** A rule about the body of each response. */
 export interface BodyRule {
   readonly clause: ClauseId;
-  /** Whether the clause covers responses of this endpoint with this status. */
   readonly appliesTo: (endpoint: LoadedEndpoint, status: number) => boolean;
   /** Returns the mismatch, `null` if the response follows the rule, `undefined` if the rule does not apply. */
   readonly judge: (response: ResponseBody) => Mismatch | null | undefined;
@@ -44,13 +39,12 @@ export interface BodyRule {
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/** Whether a response has a body to judge as a whole. Other rules judge the events of a stream. */
+/** Whether a response is judged by its whole body. Stream events have other rules. */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a body may be JSON according to its `Content-Type`. Without this header, it may. */
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
 const isJson: BodyRule = {
@@ -86,7 +80,7 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // Skips a body that is not JSON. It breaks SVC-1, and is not reported a second time.
+  // Skips bodies that are not JSON, because they already break SVC-1.
   judge: (response) =>
     isHealthReport(response) || (response.json === undefined && response.text !== "") ? undefined : judge(response),
 });
@@ -116,7 +110,6 @@ function isOf(response: ResponseBody, form: "form-a" | "form-b"): boolean {
   return found === form || found === "both";
 }
 
-/** Creates the rule that a response with status 200 has the fields that one clause demands. */
 function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
   const tests = rowsOf(table, clause).map(compileFieldTest);
   return {
@@ -130,7 +123,6 @@ function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): Bod
 }
 
 const invokeClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
-/** Clauses about the fields of a health report. */
 export const healthClauses = [
   "HLT-2",
   "HLT-3",
@@ -151,12 +143,10 @@ export const bodyRules: readonly BodyRule[] = [
   ...healthClauses.map((clause) => fieldsOf("health", clause)),
 ];
 
-/** A mismatch, and the clause that the response breaks. */
 export interface BodyMismatch extends Mismatch {
   readonly clause: ClauseId;
 }
 
-/** The rules for each endpoint and status, computed at first use. */
 const rulesByEndpoint: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
 
 function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[] {
@@ -177,7 +167,6 @@ const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
   one.endpoint === other.endpoint &&
   one.contentType === other.contentType;
 
-/** Returns every mismatch of one response. */
 export function bodyMismatches(response: ResponseBody): readonly BodyMismatch[] {
   if (last !== null && isAlike(last.response, response)) return last.flaws;
   let flaws = noMismatches;

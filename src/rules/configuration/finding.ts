@@ -1,7 +1,6 @@
 import type { ValuePath } from "../../base/source/source.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Ids of the clauses about a configuration file. */
 export type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
 /** The clause for each path in the file. The first match counts. `#` stands for an index or for any name. */
@@ -24,7 +23,6 @@ const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["webhooks", "CFG-10"],
 ];
 
-/** Returns the clause for the value at a path of the file. Paths that no pattern matches belong to CFG-1. */
 export function clauseAt(path: ValuePath): FileClause {
   const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
   return found === undefined ? "CFG-1" : found[1];
@@ -33,7 +31,7 @@ export function clauseAt(path: ValuePath): FileClause {
 const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
-/** For each clause, the path whose value must be valid first. Default: the file must be an object. */
+/** For each clause, the path whose value must be valid first. Default: only the file itself must be an object. */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],
@@ -42,7 +40,6 @@ const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-14": ["webhooks", "endpoints"],
 };
 
-/** Returns the paths that must be valid before a clause can be judged, the outermost first. */
 export function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
   const innermost = clause === "CFG-1" ? null : (requiredPaths[clause] ?? []);
   return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
@@ -59,7 +56,6 @@ export type FileFinding = {
   | { readonly kind: "breach"; readonly path: ValuePath; readonly expected: string; readonly actual: string }
 );
 
-/** A value of the file that breaks a clause. */
 export interface Breach {
   readonly path: ValuePath;
   readonly expected: string;
@@ -80,5 +76,5 @@ export function preview(value: unknown): string {
   return written.length <= 60 ? written : `${written.slice(0, 57)}…`;
 }
 
-/** Returns the type of a value that may be a secret. */
+/** Returns only the type of a value, because the value may be a secret. */
 export const typeName = (value: unknown): string => (typeof value === "object" ? preview(value) : `a ${typeof value}`);

@@ -13,7 +13,6 @@ import {
 } from "./finding.ts";
 import { agentConfigurationSchema } from "./schema.ts";
 
-/** The clauses that a configuration file alone can break. */
 const judgedClauses = [
   "CFG-1",
   "CFG-2",
@@ -51,7 +50,7 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
   one.length === other.length && one.every((step, at) => step === other[at]);
 
 function breachOf(issue: z.core.$ZodIssue): Breach {
-  // For an invalid key of an object, zod's issue only says that it is invalid. The inner issue says why.
+  // zod says only that a key is invalid. The inner issue says why.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : formatIssueValue(issue);
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
@@ -63,7 +62,6 @@ function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
   return isSecret && input !== undefined ? typeName(input) : preview(input);
 }
 
-/** A configuration file without format errors, as the schema accepts it. */
 type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
 
 /** An advisory check of a file: it finds values that contradict the plain meaning of their field. */
@@ -81,7 +79,7 @@ const noteChecks: readonly NoteCheck[] = [
   { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
 ];
 
-/** Returns the findings of all advisory checks; `null` stands for a file that breaks a must clause. */
+/** Returns the findings of all advisory checks. Pass `null` for a file that breaks a must clause. */
 export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
   noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
     const head = { check, clause, level: "advisory" } as const;
@@ -114,7 +112,6 @@ function incompleteEntrypoints({ agent_architecture }: AgentConfiguration): read
   );
 }
 
-/** Finds tags that select more than one entrypoint. */
 function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Breach[] {
   const tags = agent_architecture.entrypoints.map(({ tag }) => tag);
   return tags.flatMap((tag, index) =>
@@ -127,7 +124,7 @@ function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Brea
 /** Matches a form of "stream" at the end of a name, such as `chat-Stream` or `chat_streaming`. */
 const almostStreamSuffix = /(^|[^a-z])stream(ing|ed)?$/i;
 
-/** Finds entrypoints that seem to stream by a name, although their tag does not end in `_stream`. */
+/** Finds entrypoints whose name suggests streaming, although their tag does not end in `_stream`. */
 function tagsAlmostStreaming({ agent_architecture }: AgentConfiguration): readonly Breach[] {
   return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {
     const saysStream = almostStreamSuffix.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;

@@ -43,7 +43,6 @@ const event = z
 
 /** The name of a header is a token of RFC 9110, section 5.6.2. */
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "the name of a header");
-/** A header value cannot contain a line break or another control character. */
 const headerValue = z.string("a string").regex(/^[\t\x20-\x7e\x80-\uffff]*$/, "a string without line breaks");
 
 const endpoint = z.looseObject(

@@ -11,12 +11,10 @@ export interface Elapsed {
   readonly max: number;
 }
 
-/** The history of a key, and a function for the time between two of its requests. */
 export interface ExhaustedWindowInput<S extends RequestSample> extends KeyHistory<S> {
   readonly elapsed: (from: S, to: S) => Elapsed;
 }
 
-/** A request whose response reported `Remaining: 0`, and later requests that the same window admitted. */
 export interface AdmittedWhenExhausted<A> {
   readonly exhausted: A;
   readonly admitted: readonly A[];
@@ -27,11 +25,11 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/** Tolerances: one second for rounding, and in `slackSeconds` another for errors of the server's clock. */
+/** One second for rounding. `slackSeconds` adds another second for errors of the server's clock. */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
-/** Judges HDR-19: after `Remaining: 0`, a window admits only what it may have regained until its reset. */
+/** Judges HDR-19: after `Remaining: 0`, a window admits no more requests than it may regain until its reset. */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
   let count = 0;
@@ -54,7 +52,6 @@ export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowIn
 export const exhaustedWindowRule =
   "once a response reports `Remaining: 0`, no further request of that window is admitted";
 
-/** Describes a window that admitted more requests although it was exhausted. */
 export const describeAdmittedWhenExhausted = ({ exhausted, admitted }: AdmittedWhenExhausted<RequestSample>): string =>
   `0 of ${exhausted.limit} left for ${exhausted.resetAfter} s, and ${admitted.length} more admitted with the same reset`;
 
@@ -64,7 +61,6 @@ interface ExhaustedWindow {
   readonly leftSeconds: number;
 }
 
-/** Returns the window that an admitted request used up, by its headers; `null` if it used up none. */
 function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow | null {
   const { limit, remaining, reset, resetAfter } = response;
   if (!isAdmitted(response) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
@@ -91,7 +87,6 @@ function agentCallsUntilReset<A extends RequestSample>(
   return found;
 }
 
-/** Returns the samples that may count in the same window as a given sample, or in the window before. */
 function samplesAround<A extends RequestSample>(
   { seconds }: ExhaustedWindow,
   samples: readonly A[],
@@ -115,8 +110,8 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns a function for how many requests the window may regain between `exhausted` and a later request.
- * Some rolling and weighted windows, and token buckets, give requests back before the reported reset.
+ * Returns a function for how many requests the window may regain before a later request. Some limiters give requests
+ * back before the reported reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -149,7 +144,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether the server may count `each` no longer: it failed, or was refused while `exhausted` was in flight. */
+/** Whether the server may no longer count `each`: it failed, or was refused while `exhausted` was in flight. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

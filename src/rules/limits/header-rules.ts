@@ -11,14 +11,14 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** Wrong value if a response breaks the rule; `null` if it does not; `undefined` if the rule does not apply. */
+/** The wrong value of a header; `null` if the response follows the rule; `undefined` if the rule does not apply. */
 type RuleResult = string | null | undefined;
 
 /** A rule about the headers of each response to an accepted key, in runs and under load. */
 export interface HeaderRule {
   readonly clause: HeaderClauseId;
   readonly expected: string;
-  /** Name under which long load runs count the responses that break the rule; `null` if they do not. */
+  /** Name under which long load runs count responses that break the rule; `null` if they do not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
   /** Judges the headers of one response. `limits` are those of the key's tier; `null` if it is unknown. */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
@@ -91,11 +91,9 @@ export const headerRules: readonly HeaderRule[] = [
 /** A rate-limit header that was sent twice, or with a value that the document does not accept. */
 export interface MalformedHeader {
   readonly name: RateValue;
-  /** The header as it was sent, beginning with its name. */
   readonly actual: string;
 }
 
-/** Describes what a clause about the form of rate-limit headers demands. */
 export function wellFormedHeaders(clause: HeaderClauseId): string {
   if (clause === notNegative.clause) return "numbers, 0 or more, counts whole, each sent once";
   const texts = rateValues
@@ -148,7 +146,7 @@ export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, 
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a response may be about the month's tokens: only then may the wait be longer than an hour. */
+/** Whether a response may be about the month's tokens. Only then may the wait exceed an hour. */
 const isAboutMonthTokens = (
   { limit, remaining, retryAfterSeconds }: ReportedWindow,
   limits: TierLimits | null,
@@ -160,7 +158,7 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 
 const monthSeconds = 31 * 86_400;
 
-/** Returns the length of the window that a response describes, in seconds; an hour if the tier is unknown. */
+/** Returns the length of the window that a response describes, in seconds. Assumes an hour if the tier is unknown. */
 export function windowSeconds(response: ReportedWindow, limits: TierLimits | null): number {
   if (isAboutMonthTokens(response, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(response.limit, limits) && limits.perMinute !== limits.perHour;

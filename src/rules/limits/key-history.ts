@@ -6,16 +6,12 @@ import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./ad
 import { type RequestSample, isRefused } from "./sample.ts";
 import { rounded } from "../../base/numbers.ts";
 
-/** All requests on one key, with its limits. */
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
-  /** The requests, in any order. */
   readonly samples: readonly S[];
   readonly limits: L;
-  /** Whether no earlier use of the key can still count. */
+  /** Whether no earlier request on the key can still count. */
   readonly isFresh: boolean;
 }
-
-// How far a server's clock may be off, in ms of the target's time.
 
 /** How far a server's clock may be off, in ms of the target's time: servers may keep whole seconds. */
 export const toleranceMs = 1000;
@@ -29,7 +25,7 @@ export const burstMs = 5000;
 /** Maximum `retry_after` of a burst limit, in seconds. A longer one belongs to the minute's limit. */
 export const maxBurstSeconds = 20;
 
-/** Judges the requests on a key under each assumption about the target's clock; a breach only if all agree. */
+/** Judges the requests on a key under each assumption about the target's clock. Reports a breach only if all agree. */
 export function judgeByClocks(
   histories: readonly History[],
   limits: TierLimits,
@@ -69,14 +65,14 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
-/** Whether no request in `admitted` follows the last refusal, as when a token quota is used up. */
+/** Whether no request was admitted after the last refusal, as when a token quota is used up. */
 export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>
     those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
   return lastOf(answers.filter(isRefused)) > lastOf(admitted);
 }
 
-/** Minimum `retry_after`, in seconds, that leaves time for a retry well before its end. */
+/** Minimum `retry_after`, in seconds, for which a retry can be sent well before its end. */
 export const minEarlySeconds = 4;
 
 /** Maximum difference, in seconds, that rounding can cause between two reports of the same time. */
@@ -86,11 +82,9 @@ export const maxRoundingSeconds = 2;
 export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
   passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
 
-/** Describes the expected refusal of a retry that comes before the end of `retry_after` (LIM-14). */
 export const describeEarlyRefusal = (passedSeconds: number, retryAfterSeconds: number): string =>
   `still 429 after ${formatSeconds(passedSeconds)}, as \`retry_after\` was ${retryAfterSeconds}`;
 
-/** Describes the expected admission after the end of `retry_after` (LIM-13). */
 export const describeAdmission = (retryAfterSeconds: number): string =>
   `a request is admitted ${retryAfterSeconds} s after the refusal`;
 

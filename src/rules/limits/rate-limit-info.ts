@@ -6,9 +6,8 @@ import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "
 /** The values of the rate-limit headers; `null` if absent, malformed or ambiguous. */
 type RateHeaderValues = { readonly [N in RateValue]: TypeOfRateValue<N> | null };
 
-/** The values in a response that describe the rate limit. */
 export interface RateLimitInfo extends RateHeaderValues {
-  /** `retry_after` of a 429's body in seconds, in either error form; `null` without one. */
+  /** `retry_after` from the body of a 429, in seconds; `null` if there is none. */
   readonly retryAfterSeconds: number | null;
   /** The `Date` header in Unix seconds; `null` without one. */
   readonly date: number | null;
@@ -26,13 +25,10 @@ function infoFrom(valueOf: (name: InfoName) => InfoValue): RateLimitInfo {
   return info as RateLimitInfo;
 }
 
-/** The values of a request that got no response: all are `null`. */
 export const noRateLimitInfo: RateLimitInfo = infoFrom(() => null);
 
-/** Copies the rate-limit values of a sample. */
 export const rateLimitInfoOf = (sample: RateLimitInfo): RateLimitInfo => infoFrom((name) => sample[name]);
 
-/** Reads rate-limit values from saved evidence of any version; `null` if one is invalid. */
 export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): RateLimitInfo | null {
   const isValid = infoNames.every((name) => {
     const value = kept[name] ?? null;
@@ -44,7 +40,6 @@ export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): Rat
 const isInfoValue = (name: InfoName, value: unknown): boolean =>
   name === "date" || name === "retryAfterSeconds" ? Number.isFinite(value) : isRateValue(name, value);
 
-/** Whether a value has the type of its header: a whole number, a number, or one of a list of texts. */
 export function isRateValue(name: RateValue, value: unknown): boolean {
   const { value: accepted } = rateHeaderOf(name);
   if (typeof accepted !== "string") return accepted.some((each) => each === value);
@@ -72,7 +67,6 @@ export function readRateLimitInfo(
   });
 }
 
-/** Reads the value of a rate-limit header. Returns `null` for a value that the document does not accept. */
 export function readRateValue(name: RateValue, text: string | undefined): InfoValue {
   const { value } = rateHeaderOf(name);
   if (typeof value !== "string") return (value.find((each) => each === text?.trim()) ?? null) as InfoValue;
@@ -87,18 +81,15 @@ const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 /** Stands for a header that was sent twice with different values. It is neither a number nor a date. */
 const severalValues = "several values";
 
-/** Parses a whole number, which may be negative; `null` for any other text. */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** Parses a number, with or without decimals. Returns `null` for any other text. */
 export const decimalNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** The last `Date` header and its value: under load, thousands of responses have the same one. */
+/** Caches the last `Date` header, because under load thousands of responses have the same one. */
 let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };
 
-/** Returns a `Date` header in Unix seconds; `null` if it is absent or not a date. */
 export function unixSeconds(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (text !== lastDate.text) {
@@ -108,7 +99,6 @@ export function unixSeconds(text: string | undefined): number | null {
   return lastDate.seconds;
 }
 
-/** Returns `retry_after` from the body of a 429, in seconds; `null` without a number. */
 export function retryAfterOf(json: unknown): number | null {
   const found = getPath(json, "error", "retry_after") ?? getPath(json, "error", "details", "retry_after");
   return typeof found === "number" && Number.isFinite(found) ? found : null;

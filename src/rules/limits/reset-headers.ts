@@ -2,11 +2,9 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { isWithinWindow } from "./header-rules.ts";
 import type { RequestSample, Sample } from "./sample.ts";
 
-/** Whether the target accepted the key of a request. */
 export const isKeyAccepted = ({ status }: Pick<RequestSample, "status">): boolean =>
   status !== null && status !== 401 && status !== 403;
 
-/** Groups responses that report the same limit and the same reset, in their order. */
 export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): A[][] {
   const windows = new Map<string, A[]>();
   for (const response of responses) {
@@ -21,18 +19,17 @@ export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): 
 
 /** Smallest `Reset` that can be Unix seconds. Smaller values are skipped, because HDR-14 judges them. */
 const minUnixSeconds = 1e9;
-/** Minimum time between two compared responses; within less, rounding can hide that `Reset-After` falls. */
+/** Minimum time between two compared responses. Over a shorter time, rounding can hide that `Reset-After` falls. */
 const minSeconds = 3;
 /** Tolerance for the difference of two `Reset-After` values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
 
-/** The first and the last response within one rate-limit window. */
 export interface WindowEnds<A> {
   readonly first: A;
   readonly last: A;
 }
 
-/** The verdict on one window. `mismatch` is `null` if `Reset-After` fell by the time that has passed. */
+/** The verdict on one window. `mismatch` is `null` if `Reset-After` fell as much as time passed. */
 export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
@@ -64,7 +61,9 @@ type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
-  /** The client's clock from sending to the response, in Unix seconds; `null` if the target's clock differs. */
+  /**
+   * Time of the request and its response on the client's clock, in Unix seconds; `null` if the target's clock differs.
+   */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
@@ -75,7 +74,7 @@ const dateCutSeconds = 1;
 /** Maximum difference between the clocks of two machines, if the target sends no `Date`. */
 const maxSkewSeconds = 300;
 
-/** Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. `undefined`: headers are missing. */
+/** Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. `undefined` if a header is missing. */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
   { tookSeconds, ours }: ResponseTime,
@@ -95,13 +94,9 @@ export function resetMismatch(
   return `Reset ${reset}, Reset-After ${resetAfter}, ${clocks.join(", ")}`;
 }
 
-/** Facts about the run that {@link resetMismatchInRun} needs. */
 export interface ResetContext {
-  /** Whether the target has a test clock, which the run advances. */
   readonly hasClock: boolean;
-  /** The client's clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
-  /** The first response of the run that had both headers. */
   readonly first: Sample | null;
 }
 
@@ -124,7 +119,6 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 /** How far the `Date` header of a busy server or a proxy may lag. */
 const maxLagSeconds = 7;
 
-/** Whether `Date` may be a few seconds late, and the client's clock is too far off to decide. */
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [createdUnixSeconds(sample), sample];
   if (now === null || date === null) return false;

@@ -18,7 +18,6 @@ export interface RequestSample extends RateLimitInfo {
   /** When the head of the response arrived; without a response, when waiting for it ended. */
   readonly headMs: number;
   readonly endMs: number;
-  /** The status of the response; `null` if none came. */
   readonly status: number | null;
 }
 
@@ -26,17 +25,13 @@ export interface RequestSample extends RateLimitInfo {
 export interface Sample extends RequestSample {
   /** How far the run had advanced the target's clock, in ms, when it sent the request. */
   readonly sentClockMs: number;
-  /** How far the run had advanced the target's clock, in ms, when the head of the response arrived. */
   readonly headClockMs: number;
-  /** How far the run had advanced the target's clock, in ms, when the response ended. */
   readonly endClockMs: number;
-  /** The requirement set of the probe that sent the request, if later than 1.0. */
   readonly since?: string;
   /** The limit that a probe had deliberately used up before it sent this request. Absent if there was none. */
   readonly keyState?: string;
 }
 
-/** Whether the limiter admitted the request. */
 export const isAdmitted = ({ status }: Pick<RequestSample, "status">): boolean => is2xx(status);
 
 export const isRefused = ({ status }: Pick<RequestSample, "status">): boolean => status === 429;
@@ -44,11 +39,10 @@ export const isRefused = ({ status }: Pick<RequestSample, "status">): boolean =>
 /** Whether a request runs an agent: an invoke or a stream. Every limit counts such requests. */
 export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => kind === "invoke" || kind === "stream";
 
-/** Returns the whole number in a header; `null` if absent, malformed or ambiguous. */
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
-/** Returns the seconds in a header, with decimals; `null` in the same cases as {@link wholeNumberHeader}. */
+/** Returns the seconds in a header, with decimals; `null` if absent, malformed or ambiguous. */
 export const secondsHeader = (exchange: Exchange, name: string): number | null =>
   decimalNumber(onlyValue(exchange, name));
 
@@ -58,13 +52,11 @@ function onlyValue(exchange: Exchange, name: string): string | undefined {
   return values.size === 1 ? only : undefined;
 }
 
-/** Returns the `Date` header in Unix seconds; `null` if it is absent or not a date. */
 export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(headerValues(exchange, "Date")[0]);
 
-/** Returns `retry_after` from the body of a 429, in seconds; `null` without a number. */
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/** Makes the rate-limit sample of an exchange. `headClockMs`: total advance of the test clock when the status arrived. */
+/** `headClockMs` is how far the test clock had been advanced when the status arrived. */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;

@@ -4,31 +4,26 @@ import { is2xx } from "../../base/http-status.ts";
 import { getPath } from "../../base/json.ts";
 import { endpointFields } from "../../evidence/envelope.ts";
 
-/** One of the two counts in a usage report: requests or tokens. */
 const usageCountSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
 export type UsageCount = z.infer<typeof usageCountSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
-/** Returns the object with the fields of a `GET /usage` body, at the top level or in the envelope. */
 export const usageFields = (body: unknown): unknown => endpointFields(body, fields);
 
-/** Returns a field of a `GET /usage` body; `undefined` if absent. */
 export const usageField = (body: unknown, name: (typeof fields)[number]): unknown => getPath(usageFields(body), name);
 
-/** Returns one count of a usage report; `null` if a field is missing or no integer (USE-3, USE-4). */
 export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageCount | null {
   const parsed = usageCountSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
 }
 
-/** How much a count may have grown between two reads, at least and at most. */
 export interface GrowthBounds {
   readonly min: number;
   readonly max: number;
 }
 
-/** How a count changed between two reads, for USE-7 and USE-8. `begun again`: a new window may have begun. */
+/** How a count changed between two reads. `begun again`: a new rate-limit window may have begun. */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
   readonly grown: number;
@@ -41,13 +36,11 @@ export function growthOf(before: UsageCount, after: UsageCount, { min, max }: Gr
   return { kind: grown > max ? "beyond" : "agrees", grown };
 }
 
-/** An invoke or a stream. `tokens` is what its response reports; `null` if it reports none. */
 interface AgentCall {
   readonly status: number | null;
   readonly tokens: number | null;
 }
 
-/** Returns the bounds of how far calls raised `tokens.used`; `max` is infinite if tokens are missing. */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);

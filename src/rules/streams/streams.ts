@@ -3,7 +3,6 @@ import { streamEvents, type StreamEventName } from "../../spec/events.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The order of a stream's events, and whether its chunks have indexes. */
 export interface StreamShape {
   /** Names of the events in order. Consecutive chunks are one entry. */
   readonly sequence: string[];
@@ -17,7 +16,6 @@ interface NamedEvent {
   readonly data: string;
 }
 
-/** Returns the order of a stream's events, and whether its chunks have indexes. */
 export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   const chunks = events.filter(({ name }) => name === "chunk");
   return {
@@ -27,20 +25,20 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/** Returns the names of the events, consecutive chunks once; by SSE, an unnamed event is a `message`. */
+/**
+ * Lists the names of the events. Consecutive chunks count once; by the SSE standard, an unnamed event is a `message`.
+ */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
 }
 
-/** The `index` values of the chunks of a stream: absent from all, rising integers, or broken. */
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
   /** `at` is the position of the first chunk whose index is missing, not an integer, or does not rise. */
   | { readonly kind: "broken"; readonly at: number };
 
-/** Returns whether the indexes of a stream's chunks are absent, rising or broken. */
 export function classifyIndexes(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
@@ -51,13 +49,11 @@ export function classifyIndexes(values: readonly unknown[]): Indexes {
 const risesAt = (value: unknown, at: number, values: readonly unknown[]): boolean =>
   Number.isInteger(value) && (at === 0 || Number(value) > Number(values[at - 1]));
 
-/** Returns `usage.total_tokens` of a stream's `done` event; `null` if absent. */
 export function tokensOfDone(events: readonly NamedEvent[]): number | null {
   const done = events.find(({ name }) => name === "done");
   return done === undefined ? null : tokensOf(tryParseJson(done.data));
 }
 
-/** Returns the tokens that a response or a `done` event reports; `null` without any. */
 export function tokensOf(json: unknown): number | null {
   const found = getPath(json, "usage", "total_tokens") ?? getPath(json, "data", "metadata", "tokens_used");
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;
@@ -65,12 +61,11 @@ export function tokensOf(json: unknown): number | null {
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The events of a stream in order. `isOver`: the target ended the stream, so no event is missing. */
+/** The order of a stream's events. `isOver`: the target ended the stream, so no event is missing. */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;
 }
 
-/** A rule about the order of a stream's events. It applies to every stream, in runs and under load. */
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
@@ -80,10 +75,8 @@ export interface StreamRule {
 
 const names: readonly string[] = streamEvents;
 
-/** Whether a name is one of the events that the document defines. */
 export const isKnownName = (name: string | null): name is StreamEventName => name !== null && names.includes(name);
 
-/** Whether an event of this name ends a stream. */
 export const isTerminalName = (name: string | null): boolean => name === "done" || name === "error";
 
 export const eventNames: StreamRule = {
@@ -131,7 +124,7 @@ export const chunksBetween: StreamRule = {
   }),
 };
 
-/** Returns a rule that does not apply to streams with unknown event names, which SSE-2 judges. */
+/** Limits a rule to streams with known event names, because SSE-2 judges unknown names. */
 function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }

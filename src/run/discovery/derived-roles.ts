@@ -6,7 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that an agent of another role can play on request, such as a slow agent by a long query. */
+/** A role that an agent of another role can play, such as a slow agent that gets a long query. */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";
@@ -45,7 +45,7 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/** Tests with a request for each needed role whether an agent can play it. Keeps the user's roles. */
+/** Tests with one request per needed role whether an agent can play the role. Keeps roles that the user set. */
 export async function withDerivedRoles(
   client: Client,
   target: Target,
@@ -94,7 +94,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/** Whether the agent takes at least a second to respond. Requests that are sent together then overlap. */
+/** Whether the agent takes so long that requests sent together overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;

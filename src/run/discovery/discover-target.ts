@@ -10,13 +10,12 @@ import { isSegment } from "../../base/path-segment.ts";
 import { type AgentWithoutPath, isBudgetExhausted } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 
-/** The result of discovery: a usable target, or why there is nothing to judge. */
 export type DiscoveryResult =
   | { readonly kind: "ready"; readonly discovery: Discovery; readonly target: Target }
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
-/** Number of agents from the target's list among which discovery chooses, if the user named no agent. */
+/** Maximum number of listed agents among which discovery chooses, if the user named no agent. */
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
@@ -50,7 +49,9 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   };
 }
 
-/** If the target lacks agent list or usage, reads what it has twice more, to see whether limits count reads. */
+/**
+ * If the target lacks the agent list or usage, reads the other endpoint twice more, to see whether limits count reads.
+ */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
   if (isMissing(listing) === isMissing(usage)) return [];
@@ -87,10 +88,8 @@ function describeProxy({ network, baseUrl }: Target): string {
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
 }
 
-/** Whether an error is about a certificate. Recognises messages and codes of the TLS library. */
 const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
-/** Whether a field of the list, of usage or of health, or a documented error code shows this interface. */
 function implementsInterface({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
   return (
@@ -138,7 +137,6 @@ export function agentIds(body: unknown): string[] {
   });
 }
 
-/** Returns the ids of all agents in those exchanges that are responses to `GET /agents`, without duplicates. */
 export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
   ...new Set(exchanges.filter(isListing).flatMap((listing) => agentIds(bodyJson(listing)))),
 ];
@@ -147,7 +145,6 @@ const isListing = ({ request: { method, url } }: Exchange): boolean => method ==
 
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 
-/** Sorts agents by health: healthy, degraded, any other status 200, the rest. */
 function sortByHealth(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];
@@ -175,7 +172,7 @@ export interface AgentAttempt {
   readonly exchange: Exchange;
 }
 
-/** Invokes up to two agents until `isAnswer` accepts a status. Returns the last attempt, if any. */
+/** Invokes up to two agents, until `isAnswer` accepts the status of a response. Returns the last attempt. */
 export async function findAnsweringAgent(
   client: Client,
   agents: readonly string[],

@@ -8,13 +8,11 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Client } from "../send/client.ts";
 
-/** Returns the distinct usable keys without a known tier, except the main key. */
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
   const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
   return unknown.filter(({ key }, index) => unknown.findIndex((other) => other.key === key) === index);
 }
 
-/** Reads usage once with each key of unknown tier, and adds the tier that the response shows. */
 export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;
   try {

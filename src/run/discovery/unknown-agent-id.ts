@@ -11,7 +11,6 @@ const minDigits = 9;
 const maxTries = 20;
 const idSeed = 1;
 
-/** Returns an id in the format of the target's ids that no agent has. */
 export const unknownAgentId = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
@@ -47,7 +46,6 @@ const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 const charactersIn = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 
-/** Returns the length of the prefix that all ids share, such as `agent_`; 0 for UUIDs and for a single id. */
 function prefixLength(longest: string, known: readonly string[]): number {
   if (known.length < 2 || uuid.test(longest)) return 0;
   const separators = [...longest.matchAll(/[-_.:]/g)].map(({ index }) => index + 1);

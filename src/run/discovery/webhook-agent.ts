@@ -10,11 +10,11 @@ import type { Discovery } from "../probe.ts";
 
 /** Maximum size of a response of the webhook agent: the receiver stores each delivered response. */
 const maxResponseBytes = 16 * 1024;
-/** Bounds of the search for a webhook agent; `slow` counts agents without a response so far. */
+/** Limits of the search for a webhook agent. `slow` is the number of agents that have not responded yet. */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
 const maxQuickMs = 3000;
-/** Real time to wait for an agent before the next one is invoked too (`nextMs`), and for the last one. */
+/** Real time to wait for an agent before the next agent is invoked too. `lastMs` is the wait for the last agent. */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
@@ -22,16 +22,15 @@ export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer
 const hasShortBody = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxResponseBytes);
 
-/** The result of the search for a webhook agent. If none was found, `target` is unchanged. */
 export interface WebhookAgentResult {
   readonly target: Target;
-  /** Settles when every invoked agent has responded; until then, the requests occupy slots. */
+  /** Settles when every invoked agent has responded. Until then, the requests occupy concurrency slots. */
   readonly pendingRequests: Promise<unknown>;
 }
 
 /**
- * Assigns the role `webhooked` to an agent that only webhook probes call. Webhooks cannot be deleted, so a webhook of
- * the answering agent would deliver thousands of requests.
+ * Assigns the role `webhooked` to an agent that only webhook probes call. A webhook cannot be deleted, and would
+ * deliver every later call.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -66,14 +65,11 @@ export async function withWebhookAgent(
   return resultWith(null);
 }
 
-/** An agent that was invoked. */
 interface InvokedAgent {
   readonly agent: string;
-  /** The response; `null` until it arrives. */
   exchange: Exchange | null;
 }
 
-/** Finds an agent that responds with 2xx and a short body, if possible a quick one. */
 async function findWebhookAgent(
   agents: readonly string[],
   invoke: (agent: string) => Promise<Exchange>,

@@ -16,7 +16,6 @@ export type Disturbance =
     }
   | { readonly kind: "stalled"; readonly fromMs: number; readonly toMs: number; readonly lastedMs: number };
 
-/** Describes a disturbance as a part of a sentence, without a capital letter and a full stop. */
 export function describeDisturbance(disturbance: Disturbance): string {
   const since = `from ${formatDuration(Math.round(disturbance.fromMs))} of the run on`;
   if (disturbance.kind === "key refused")
@@ -39,7 +38,6 @@ export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, ans
   return disturbance.kind === "stalled" && sentMs <= disturbance.toMs;
 }
 
-/** Whether a disturbance makes a rate-limit sample useless for checks of limits. */
 export function invalidatesSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
   if (endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;

@@ -8,28 +8,24 @@ import type { Disturbance } from "./disturbance.ts";
 
 /** Real time to wait before the first health request, so that the target has counted all earlier requests. */
 const countingDelayMs = 1000;
-/** Real time between two of the `spacedReadings` of the rate-limit headers. */
+/** Real time between two readings of the rate-limit headers. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
 /** Tolerance for the end of a window, which the headers report in whole seconds. */
 const roundingMs = 1200;
-/** Real time between two readings while waiting for the next rate-limit window to begin. */
 const windowPollMs = 100;
-/** Number of health requests without a pause: if `Remaining` falls between them, health itself counts. */
+/** Number of health requests without a pause. If `Remaining` falls between them, limits count health requests. */
 const immediateReadings = 3;
 /** By how much `Remaining` must fall, while the run sends nothing that counts, to show foreign use. */
 const minForeignRequests = 2;
 
-/** The rate-limit headers of one response. */
 interface LimitReading {
   readonly limit: number;
   readonly remaining: number;
   readonly resetAfter: number | null;
 }
 
-/** Parameters of {@link findForeignUse}. */
 interface ForeignUseSearch {
-  /** The keys that the run has used. */
   readonly keys: readonly TargetKey[];
   readonly health: (key: TargetKey) => Promise<Exchange>;
   readonly time: Pick<RunClock, "canAdvance" | "canWait" | "passTime" | "sleepReal">;

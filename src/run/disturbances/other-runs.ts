@@ -12,9 +12,8 @@ import type { Target } from "../../target/target.ts";
 
 /** A run that other runs on this machine can see, to detect that both use the same key. */
 export interface AnnouncedRun {
-  /** Returns which keys another run uses too, since when in Unix ms. Ignores runs that ended before `fromMs`. */
+  /** Returns the keys that another run uses too, and since when (Unix ms). Ignores runs that ended before `fromMs`. */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
-  /** Records in the run's file that this run has ended. */
   readonly close: () => void;
 }
 
@@ -38,7 +37,6 @@ const maxFileAgeMs = 24 * hourMs;
 // The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
-/** Announces a run to other runs of this user, through a file in a shared folder. */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
   folder = defaultFolder(),
@@ -88,7 +86,6 @@ function hashOf(baseUrl: string, key: string): string {
   return createHash("sha256").update(`${address}\n${key}`).digest("hex");
 }
 
-/** Returns the other runs that were still active at `sinceMs`, in Unix milliseconds. */
 function otherRunsIn(folder: string, ownPath: string, sinceMs: number): AnnouncementFile[] {
   const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): AnnouncementFile[] => {
@@ -100,7 +97,7 @@ function otherRunsIn(folder: string, ownPath: string, sinceMs: number): Announce
   });
 }
 
-/** Whether the process of a run no longer exists. `false` on another machine, which cannot be checked. */
+/** Whether the process of a run has ended. `false` if it runs on another machine, where this cannot be checked. */
 function hasProcessEnded({ host, pid }: AnnouncementFile): boolean {
   if (host !== hostname()) return false;
   try {

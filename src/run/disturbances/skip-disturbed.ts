@@ -17,14 +17,11 @@ import {
 interface DisturbedRunContext {
   readonly suites: readonly Suite[];
   readonly runs: readonly ProbeRun[];
-  /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Repeats the probes of the stage `review`, without the exchanges that a recorder hides. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
 
-/** Skips each probe that a disturbance may have affected, with the disturbance as the reason. */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
   { suites, runs, endedMs, review, recorder }: DisturbedRunContext,
@@ -54,7 +51,7 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // A review without the spoiled requests proves nothing if it passes, but a breach still counts.
+    // A review that lacks the affected requests proves nothing by passing, but a breach still counts.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });
@@ -79,7 +76,6 @@ const skippedRun = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
   return { planned, result };
 };
 
-/** Returns, for each probe, the clauses whose checks use its evidence. */
 function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> {
   const clauses = new Map<Probe, string[]>();
   const add = (probe: Probe, { clause }: Check): void =>
@@ -89,7 +85,6 @@ function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> 
   return clauses;
 }
 
-/** Whether a disturbance may have changed the evidence of a probe. */
 function mayBeDisturbed(
   { planned: { keys }, result }: ProbeRun,
   endedMs: number,
@@ -105,13 +100,11 @@ function mayBeDisturbed(
   return exchangesIn(result.evidence).some((each) => invalidatesExchange(disturbance, each));
 }
 
-/** Returns all exchanges in the evidence of a probe, at any depth. */
 function exchangesIn(value: unknown): Exchange[] {
   if (typeof value !== "object" || value === null || "headClockMs" in value) return [];
   return isExchange(value) ? [value] : Object.values(value).flatMap(exchangesIn);
 }
 
-/** Whether a disturbance makes an exchange worthless. */
 type Invalidates = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
 function undisturbedRecorder(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Invalidates): Recorder {

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 
 import type { Disturbance } from "./disturbance.ts";
 
-/** The clocks of this machine, in milliseconds. */
 export interface MachineClocks {
   /** A clock that never goes back. It may stand still while the machine sleeps. */
   readonly monotonic: () => number;
@@ -30,7 +29,6 @@ function processorQueueMs(): number {
   }
 }
 
-/** How often the clocks are read. */
 const clockReadIntervalMs = 250;
 /** Minimum duration of a stall. In a stall, the process neither uses the CPU nor waits for it. */
 const minStallMs = 3000;
@@ -54,7 +52,6 @@ export function watchStalls(startMs: number, clocks: MachineClocks = machineCloc
   };
   const timer = setInterval(check, clockReadIntervalMs).unref();
   return {
-    /** Reads the clocks now, and returns all stalls so far. */
     all: (): readonly Disturbance[] => {
       check();
       return stalls;

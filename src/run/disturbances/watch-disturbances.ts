@@ -12,13 +12,11 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-/** Collects the disturbances of a run, from its start on. */
 export interface DisturbanceWatch {
-  /** Must be called when a probe ends, to remember the time. */
   readonly ended: (run: ProbeRun) => void;
   /** Returns when a probe ended, in milliseconds since the start of the run; `Infinity` if not reported. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Finds all disturbances so far. May send requests, to test keys for revocation and for use by other clients. */
+  /** Finds all disturbances so far. May send requests, to test whether a key was revoked or another client uses it. */
   readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
 }
@@ -26,14 +24,12 @@ export interface DisturbanceWatch {
 interface SearchTools {
   readonly client: Client;
   readonly recorder: Recorder;
-  /** Aborts when the run is stopped. */
   readonly signal: AbortSignal;
 }
 
 interface WatchOptions {
   readonly target: Target;
   readonly time: RunClock;
-  /** Whether the harness's own clock is simulated, as in tests. */
   readonly isSimulated: boolean;
   /** Whether to announce the run on this machine, and to look for other users of its keys. */
   readonly announces: boolean;
@@ -102,7 +98,6 @@ const isUnsignedRead = (exchange: Exchange, key: string): boolean =>
 const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
-/** Returns when the target began to refuse the key; `null` if the key never worked, or still works. */
 function refusedSince(samples: readonly Sample[]): number | null {
   const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));
   if (!accepted.some(isAdmitted)) return null;

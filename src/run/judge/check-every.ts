@@ -10,22 +10,22 @@ import { type Breach, breach, type Finding, holds, type Proof } from "./finding.
 /** A case to which a clause applies: a response, an event of a stream, or a delivery. */
 export interface ClauseCase<T> {
   readonly cell: Cell;
-  /** The exchange or delivery that contains the case; `null` if the evidence does not have it. */
   readonly proof: Proof | null;
-  /** If the case is a comparison of two messages: the second one. */
+  /** The second message, if the case is a comparison of two messages. */
   readonly comparedWith?: Proof;
   readonly subject: T;
 }
 
 interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly matrix: CoverageMatrix;
-  /** Lists all cases in the evidence. */
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
-  /** Returns the mismatch; `undefined` if the clause does not apply. Cached: must depend on `subject` alone. */
+  /**
+   * Returns the mismatch; `undefined` if the clause does not apply. The result is cached, so it must depend on
+   * `subject` alone.
+   */
   readonly judge: (subject: T) => Mismatch | null | undefined;
-  /** The finding if the clause applies to no case in the evidence. */
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** Makes the text `actual` of a breach from all broken cases. Default: that of the first. */
+  /** Creates the finding's text `actual` from all broken cases. Default: the text of the first case. */
   readonly summarize?: (broken: readonly T[]) => string;
   /** Judges all cases together, such as their consistency, if no single case is a breach. */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
@@ -33,7 +33,6 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly noun?: string;
 }
 
-/** Creates a check that judges every recorded case of a clause. */
 export function checkEvery<const K extends JudgedId, const P extends Probe | ProbesByName, T>(
   clause: K,
   on: P,
@@ -76,7 +75,6 @@ interface JudgedCase<T> {
   readonly mismatch: Mismatch | null;
 }
 
-/** Combines all broken cases into one breach, which shows the first message and the smallest. */
 function breachOf<T>(
   judged: readonly JudgedCase<T>[],
   { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
@@ -113,10 +111,8 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly JudgedCase<unknown>
   };
 }
 
-/** The number of cases in each cell. `byName` finds a cell by `of` and `kind`, for thousands of responses. */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
-  /** The cells that have a case, in the order in which the evidence first shows them. */
   readonly inOrder: readonly CellCoverage[];
 }
 
@@ -138,6 +134,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether the endpoint used another success status than this cell's 200 or 201: either is allowed. */
+/** Whether the endpoint used the other of the two success statuses 200 and 201, which are both allowed. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

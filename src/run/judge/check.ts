@@ -13,7 +13,6 @@ import type { CoverageMatrix } from "./coverage.ts";
 
 export type ProbesByName = Readonly<Record<string, Probe>>;
 
-/** The evidence that a check gets: that of its only probe, or an object by the names of its probes. */
 export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
@@ -22,7 +21,6 @@ export interface Check {
   /** An id such as `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: ClauseId;
-  /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
   readonly on: Probe | ProbesByName;
   /** The cases to which the clause applies; `null` if the check judges only the requests of its own probes. */
@@ -31,7 +29,7 @@ export interface Check {
   readonly also: readonly Probe[];
   /** Probes of other checks that run even if only this check is selected, because it judges their requests. */
   readonly companions?: readonly Probe[];
-  /** The check that this one repeats for a later requirement set, with the requests of that set's new probes. */
+  /** The earlier check that this check repeats, with the requests of a later requirement set's new probes. */
   readonly widens?: Check;
   /** Whether the report lists this repeated check only if it finds a breach. */
   readonly reportsOnlyBreaches?: boolean;
@@ -39,15 +37,11 @@ export interface Check {
 }
 
 export interface CheckOptions {
-  /** The part of the check's id after the `/`, if its clause has several checks. */
   readonly as?: string;
-  /** The requirement set in which the check first counts, if it is later than that of the clause. */
   readonly since?: RequirementSet;
-  /** Additional probes whose requests the check judges. Those that did not run are left out. */
   readonly also?: readonly Probe[];
 }
 
-/** Returns the id of a check, and the requirement set in which the check first counts. */
 export const checkIdentity = (
   clause: ClauseId,
   { as, since = firstRequirements }: CheckOptions,
@@ -75,10 +69,8 @@ export const observe = <const K extends GapId, const P extends Probe | ProbesByN
 
 export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run"] === "function";
 
-/** Returns the probes whose evidence a check judges, by name. A single probe gets the name `only`. */
 export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
-/** Whether a check judges the exchanges of the whole run, including probes of later requirement sets. */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
@@ -109,6 +101,5 @@ export interface Suite {
 
 export const suite = (title: string, checks: readonly Check[]): Suite => ({ title, checks });
 
-/** Returns the suites with only the checks that `isKept` accepts. A suite may become empty. */
 export const filterChecks = (suites: readonly Suite[], isKept: (check: Check, title: string) => boolean): Suite[] =>
   suites.map(({ title, checks }) => ({ title, checks: checks.filter((each) => isKept(each, title)) }));

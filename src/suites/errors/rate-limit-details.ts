@@ -12,14 +12,13 @@ const since = "1.2";
 const limitErrors = ({ exchanges }: AllExchanges): Exchange[] =>
   exchanges.filter((each) => each.key !== null && hasStatus(each, 429) && errorOf(each) !== null);
 
-/** Number of responses that prove a wrong unit or a wrong count. One or two may be chance. */
+/** One or two responses with a wrong value may be chance. */
 const minResponses = 3;
-/** How far `retry_after` may be from a thousand times the header, in seconds: both are rounded. */
+/** Tolerance, because the server rounds both `retry_after` and the header. */
 const maxRoundingSeconds = 2;
-/** Shortest time until a reset that a wrong unit changes beyond doubt, in seconds. */
+/** With less time left until the reset, rounding may look like a wrong unit. */
 const minResetSeconds = 5;
 
-/** Whether `retry_after` is the time until the headers' reset in milliseconds. */
 function isInMilliseconds(exchange: Exchange): boolean {
   const retryAfter = retryAfterSeconds(exchange);
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
@@ -27,13 +26,12 @@ function isInMilliseconds(exchange: Exchange): boolean {
   return Math.abs(retryAfter / 1000 - resetAfter) <= maxRoundingSeconds;
 }
 
-/** Judges the unit of `retry_after` by the header that has the same time. A longer wait alone is no breach. */
 function judgeUnit(all: AllExchanges): Finding<never> {
   const refused = limitErrors(all);
   if (refused.length === 0) return inapplicable("no 429 has an error body");
   const wrong = refused.filter(isInMilliseconds);
   const [first] = wrong;
-  // One time alone may be the wait for another limit, such as the month's tokens.
+  // A single wait may belong to another limit, such as the month's tokens.
   const times = new Set(wrong.map((each) => `${each.key} ${secondsHeader(each, headerNames.rateResetAfter)}`));
   if (first === undefined || wrong.length < minResponses || times.size < 2) return holds();
   return breach(
@@ -43,7 +41,6 @@ function judgeUnit(all: AllExchanges): Finding<never> {
   );
 }
 
-/** `remaining` of the details and of the headers, of a response in which both have the same `limit`. */
 interface Counts {
   readonly exchange: Exchange;
   readonly inDetails: number;

@@ -40,7 +40,6 @@ interface ResponseKind {
   readonly needs?: Enabler;
 }
 
-/** Creates a check that every response of a kind has all rate-limit headers. */
 const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: ProbesByName = {}): Check =>
   checkEvery(
     clause,
@@ -61,7 +60,6 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
     },
   );
 
-/** Creates a check of the form of headers: each is sent once, with an accepted value. */
 const checkForm = (clause: HeaderClauseId): Check =>
   checkEvery(
     clause,
@@ -95,7 +93,6 @@ const isBetween = (exchange: Exchange, min: number, max: number): boolean => {
   return status >= min && status <= max;
 };
 
-/** Whether the document defines an endpoint with the request's path and method. */
 const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpointOf(exchange, all) !== null;
 
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);

@@ -10,32 +10,27 @@ import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween, type OtherRequests } from "../shared/compare-samples.ts";
 
-/**
- * All requests of the run with one key. `limits` come only from the target file, because checks judge the headers.
- */
+/** A key's requests. `limits` come from the target file, because the checks judge the headers. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Requests of probes from later requirement sets. They are not judged, but may have lowered `Remaining`. */
+  /** Samples that are not judged, but may explain a lower `Remaining`. */
   readonly unjudged?: readonly Sample[];
 }
 
 export interface AllSamples extends OtherRequests {
   readonly keys: readonly KeySamples[];
   readonly hasClock: boolean;
-  /** The kind of GET request that counts against the allowance; `null` if unknown, absent in older evidence. */
   readonly countedRead?: CountedRead | null;
-  /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
+  /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Start of the run by the harness's own clock, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
 
-/** Number of a key's first requests to judge; of the later ones, only the last `maxLast` are judged. */
+/** Only the first `maxFirst` and the last `maxLast` requests of a key are judged. */
 const maxFirst = 10_000;
-/** Number of the key's last requests to judge. */
 const maxLast = 5_000;
 
-/** Moves samples that a requirement set does not judge to `unjudged`: they may explain a fall of `Remaining`. */
+/** Moves samples of later requirement sets to `unjudged`: they may explain a lower `Remaining`. */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
   const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));
@@ -89,16 +84,14 @@ const maxRounds = 3;
 /** The smallest limits in the document. Probes assume them for a key whose tier is unknown. */
 const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
-/** Invokes that were sent at the same time, and one invoke before and one after them. */
 export interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** Number of earlier requests with the key that may have left a rolling window during the round. */
+  /** Earlier requests that may have expired from a rolling window during the round. */
   readonly mayReturn: number;
 }
 
-/** Sends concurrent invokes between two single invokes; tries again if `Remaining` changed unexpectedly. */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
   { needs: ["agents.answering"], requests: 4, stage: "exclusive" },
@@ -124,17 +117,13 @@ export const concurrentRounds = probe(
   },
 );
 
-/** Lengths of rolling windows; all requests of a slice of up to `blurSeconds` may leave a window at once. */
+/** Assumed rolling windows. A request may leave a window up to `blurSeconds` early or late. */
 const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },
 ] as const;
 
-/**
- * Returns how many requests may have left a rolling window between two responses.
- *
- * @param canMove whether the run can advance the target's clock
- */
+/** Returns how many requests may have expired from a rolling window between two responses. */
 export function countReturnable(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
     rollingWindows.some(({ seconds, blurSeconds }) => {
@@ -147,7 +136,6 @@ export function countReturnable(samples: readonly Sample[], from: Sample, to: Sa
 }
 
 export interface RoundFall {
-  /** Fall of `Remaining` from the response before the concurrent invokes to the response after them. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
@@ -155,7 +143,6 @@ export interface RoundFall {
   readonly from: number;
 }
 
-/** Returns how far `Remaining` fell during a round of concurrent invokes; `null` if the values do not show it. */
 export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
@@ -167,10 +154,10 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether no order of the concurrent invokes explains `Remaining`, even if earlier requests left a window. */
+/** Whether `Remaining` fell impossibly, even if earlier requests expired from a rolling window. */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Like {@link isImpossibleFall}, but assumes that no earlier request has left a rolling window. */
+/** Like {@link isImpossibleFall}, but assumes that no earlier request expired from a rolling window. */
 export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isUnexplainedFall(round, 0);
 

@@ -25,9 +25,7 @@ import { type AllSamples, allSamples } from "./probes.ts";
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
-/** The sample of a response to a key of the target file, with the limits of the key's tier. */
 interface KeySample {
-  /** The limits of the key's tier; `null` if the target file does not state the tier. */
   readonly limits: TierLimits | null;
   readonly sample: Sample;
 }
@@ -46,7 +44,6 @@ const samplesWith = (isIncluded: (sample: Sample) => boolean) =>
   );
 
 const acceptedSamples = samplesWith(isKeyAccepted);
-/** Returns the 403 responses: the target accepts the key, but the key may not do what it requested. */
 const forbiddenSamples = samplesWith(({ status }) => status === 403);
 
 interface Evidence {
@@ -56,7 +53,6 @@ interface Evidence {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/** Returns a function that lists the responses to judge; responses in a burst have no `proof`. */
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
   const casesIn = memoizeByObject((all: AllExchanges) =>
     memoizeByObject((samples: AllSamples) =>
@@ -76,7 +72,6 @@ const forbiddenCases = casesOf(forbiddenSamples);
 
 interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly expected: string;
-  /** Which responses are judged; by default, those with the header to requests with an accepted key. */
   readonly description?: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /** Returns what is wrong, `null` if nothing is, and `undefined` if the clause does not apply. */
@@ -85,7 +80,6 @@ interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
-/** Creates a check that judges the rate-limit headers of each response in `members`. */
 const checkSamples = <const K extends HeaderClauseId, T extends { readonly sample: Sample }>(
   clause: K,
   {
@@ -112,18 +106,13 @@ const checkSamples = <const K extends HeaderClauseId, T extends { readonly sampl
     },
   );
 
-/** Returns the options of a check that applies one header rule to each response. */
 const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: sampleCases,
   judge: ({ sample, limits }: KeySample) => judge(sample, limits),
 });
 
-/**
- * Wraps a judge of times in headers, which may describe two windows if the test clock advanced.
- *
- * @param widen returns a sample that allows for both windows; a mismatch must show in this sample, too
- */
+/** Ignores a mismatch that an advance of the test clock explains. `widen` allows for the advance. */
 const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(
     judge: (subject: T) => string | null | undefined,
@@ -137,7 +126,6 @@ const unlessClockAdvanced =
     return typeof judge({ ...subject, sample: widen(sample, advancedMs) }) === "string" ? mismatch : undefined;
   };
 
-/** Returns a sample whose `Reset-After` is smaller by the time that the test clock advanced. */
 const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
   ...sample,
   resetAfter: sample.resetAfter === null ? null : sample.resetAfter - advancedMs / 1000,
@@ -145,14 +133,13 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Returns a sample sent a month earlier and answered a month later, whose times allow for any window. */
+/** Returns a sample sent a month earlier and answered a month later, to allow for any window. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
 });
 
-/** Creates one check for each header rule that has no check elsewhere. */
 const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {}): Check[] =>
   headerRules
     .filter((rule) => !headerFormClauses.includes(rule.clause) && rule !== limitPublished)
@@ -179,7 +166,6 @@ const withContext = memoizeByObject((resets: ResetContext) =>
   memoizeByObject((sample: Sample) => ({ resets, sample })),
 );
 
-/** Returns the options of the check that `Reset` and `Reset-After` agree with each other. */
 const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySample>[]) => ({
   expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
   members: (evidence: Evidence) =>
@@ -194,7 +180,7 @@ const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySa
   ),
 });
 
-/** Options of the checks of 403 responses; a run without any is legal, because a target may use 401. */
+/** A run without any 403 is legal, because a target may respond 401 instead. */
 const on403 = {
   as: "403",
   since: "1.2",
@@ -202,7 +188,6 @@ const on403 = {
   whenEmpty: inapplicable("no key got a 403 with the header"),
 } as const;
 
-/** Checks of the rate-limit headers of every response. */
 export const responseChecks: readonly Check[] = [
   checkSamples("HDR-9", { ...ruleOptions(notNegative), as: "throughout" }),
   checkSamples("HDR-10", {
@@ -224,7 +209,7 @@ export const responseChecks: readonly Check[] = [
 const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
-/** Returns a breach if responses of one tier with an unknown burst report two different limits per minute. */
+/** Keys of one tier must report the same limit, even if the tier's burst is unknown. */
 function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, KeySample>();
   for (const each of cases) {

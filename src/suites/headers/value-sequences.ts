@@ -36,7 +36,6 @@ export function judgeFalls(all: AllSamples): Finding<never> {
     : unproven("no two requests were admitted one right after the other within one window that showed `Remaining`");
 }
 
-/** Returns the pairs of consecutive samples, except where `Remaining` stays at 0 or at the limit. */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
     const previous = run[index - 1];
@@ -57,7 +56,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Requests from before the run may leave a rolling window at any time, each hiding a fall of `Remaining`.
+  // Each request from before the run may expire from a rolling window and hide a fall of `Remaining`.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -66,10 +65,10 @@ function describeFall(
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** Tolerance for the limiter's clock, in both directions. */
+/** The limiter's clock may differ from ours by this much. */
 const toleranceSeconds = 0.5;
 
-/** Returns the earlier requests that may leave a rolling window of a minute or an hour between two responses. */
+/** Returns the earlier requests that may expire from a rolling window between two responses. */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
     (each) =>
@@ -82,7 +81,6 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
       ),
   );
 
-/** Describes a window that reported the whole limit at least three times before a refusal; `null` if none. */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
   // Skips refusals while a limit of the key is used up: their headers may describe another window.
@@ -123,7 +121,6 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", needsMoreTime);
 }
 
-/** Describes the first window in which `Remaining` rose to nearly the limit over 2 s before the reported reset. */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
@@ -138,7 +135,7 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
   return null;
 }
 
-/** Observes for each error status whether the allowance shrinks by errors (LIM-26), as `Remaining` shows. */
+/** Observes for each error status whether such responses lower `Remaining` (LIM-26). */
 export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {
@@ -164,7 +161,6 @@ export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** Returns the errors of one status that directly follow a sample. Stops at 401, 403 and 429. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {
@@ -177,12 +173,11 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   return errors;
 }
 
-/** Maximum legal fall of `Remaining` from a GET request, which may not be counted yet, to the next request. */
+/** The target may count a GET request late, in the `Remaining` of the next response. */
 const maxFallAfterRead = 2;
 /** Maximum time after a batch during which the target may still be counting its items one by one. */
 const batchCountingMs = 10_000;
 
-/** Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the key's next request. */
 export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
   const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");
@@ -203,7 +198,7 @@ export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges)
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Returns the number of items in recent batches. At `atMs`, the limiter may not have counted them all yet. */
+/** Counts the items of recent batches, which the limiter may still be counting. */
 const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchCountingMs)

@@ -19,18 +19,16 @@ const minGapMs = 3000;
 
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
-/** Returns the minimum time that passed for the target; a test clock may stand still, so only advances count. */
+/** Returns the minimum time that passed for the target. A test clock may stand still between advances. */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
 
-/** Returns a time field of a health response. `undefined` if it is absent or has a wrong type. */
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
   const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
   return isReadable ? value : undefined;
 }
 
-/** Returns the first and last response with a field. `null` if too little time lies between them. */
 function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExchanges): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
   const [first, last] = [readable[0], readable.at(-1)];
@@ -40,7 +38,6 @@ function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExc
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/** Judges that `uptime` rises and `last_request` changes with requests, before and after each outage. */
 function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
@@ -84,7 +81,6 @@ const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExch
   gapMs(first, each, all) >= minGapMs &&
   each.answer.endMs <= last.sentMs;
 
-/** Judges that a stream changes `last_request`, as other requests do. */
 function judgeStreamChanges({ reports, streamed }: StreamAccounted): Finding<never> {
   if (!isSuccess(streamed)) return unproven("the agent did not stream");
   const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
@@ -103,9 +99,9 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/** Minimum number of pairs of responses that prove a wrong unit: one pair may miss an advance of the clock. */
+/** A single pair may be wrong, because the test clock may have advanced in between. */
 const minPairs = 2;
-/** Bounds of how far an uptime in milliseconds rises in each second. In seconds, it would rise by 1. */
+/** Bounds for the rise of `uptime` per second if it counts milliseconds. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {
@@ -115,7 +111,6 @@ interface Uptime {
 
 type UptimePair = readonly [Uptime, Uptime];
 
-/** Returns the health responses of agents whose `uptime` rises in milliseconds in every compared pair. */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
     const uptime = getPath(root, "uptime");
@@ -153,7 +148,6 @@ function risesByMilliseconds(pair: UptimePair): boolean {
   return risen >= (minMillisecondRate * min) / 1000 && risen <= (maxMillisecondRate * max) / 1000;
 }
 
-/** A health response, with the start time of the process for each unit of `uptime`: seconds or milliseconds. */
 interface Start {
   readonly exchange: Exchange;
   readonly uptime: number;
@@ -164,11 +158,11 @@ interface Start {
 
 /** Maximum difference of start times that count as equal, because `uptime` may be rounded. */
 const toleranceMs = 2000;
-/** Minimum `uptime` to compare; below, seconds and milliseconds give nearly the same start time. */
+/** Below this value, seconds and milliseconds give nearly the same start time. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;
-/** Minimum time between responses in which an `uptime` in seconds cannot rise as much as one in milliseconds. */
+/** In less time, an `uptime` in seconds and one in milliseconds may rise alike. */
 const minSpanMs = 60_000;
 
 function startsOf(all: AllExchanges): Start[] {
@@ -188,7 +182,6 @@ interface MixedUnits {
   readonly inMilliseconds: readonly Start[];
 }
 
-/** Finds responses of one agent that give the same start time by different units of `uptime`. */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);
   for (const { bySecondsMs: startMs } of starts) {
@@ -202,7 +195,6 @@ function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   return null;
 }
 
-/** Judges that an agent's health responses do not mix seconds and milliseconds. */
 export function judgeMixedUnits(all: AllExchanges): Finding<never> {
   const starts = startsOf(all);
   if (starts.length === 0) return inapplicable("no health response has an `uptime`");

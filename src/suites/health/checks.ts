@@ -22,12 +22,11 @@ import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknown
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
 
-/** Whether a response is a health report. An unhealthy agent's health report may have a 5xx status. */
+/** An unhealthy agent's health report may have a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) ||
   ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
 
-/** Returns why the fields of a health response cannot be judged; `null` if they can. */
 function missingReport(exchange: Exchange): Unproven | null {
   if (!isReport(exchange)) return unproven(`there is no health report (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
@@ -59,10 +58,9 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Statuses of a check that mean trouble. `slow` is left out, because the document has it as an example. */
+/** Statuses of a dependency that mean trouble. `slow` does not: the document uses it in an example. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** Returns the first check in a health report whose status matches `words`, as `name: status`. */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [

@@ -8,16 +8,14 @@ import { breach, type Finding, holds, inapplicable } from "../../run/judge/findi
 import { headerNames } from "../../spec/headers.ts";
 import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 
-// A time in the server's own zone, but written as UTC, is hours from the request of which it tells.
+// This file finds a `last_request` in local time that is labelled as UTC, and so is hours off.
 
-/** Tolerance for clocks and for late notes of a request; time zones differ by 15 minutes or more. */
+/** Tolerance for inaccurate clocks. Time zones differ by 15 minutes or more. */
 const toleranceMs = 10 * minuteMs;
 
-/** A health report with its `last_request` and the target's time, both in Unix milliseconds. */
 interface Report {
   readonly exchange: Exchange;
   readonly lastMs: number;
-  /** The earliest and the latest time that the response gives for itself. */
   readonly earliestMs: number;
   readonly latestMs: number;
 }
@@ -27,7 +25,7 @@ function reportOf(exchange: Exchange): Report[] {
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
-  // `Date` alone may come from a proxy that does not know the target's clock.
+  // `Date` alone is not enough: a proxy may set it from another clock.
   if (reset === null || resetAfter === null) return [];
   const clocksMs = [reset - resetAfter, dateSeconds(exchange) ?? reset - resetAfter].map((each) => each * 1000);
   return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];

@@ -38,7 +38,6 @@ import { withoutQueryCheck } from "./without-query.ts";
 import { invokeCornerChecks } from "../coverage/checks.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 
-/** Returns why the fields of an invoke's response cannot be judged; `null` if they can. */
 const missingBody = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the response is not a JSON object");
@@ -74,7 +73,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/** Judges that all request ids differ. A restarted server may repeat ids, so no outage may lie between them. */
+/** Judges that all request ids differ. No restart may lie between them, because it may reset the ids. */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {
@@ -201,7 +200,7 @@ export const invoke = suite("Invoke", [
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
           exchangesOf(all, "invoke").filter(
-            // Judges a rejection only if the server accepts the same request without parameters.
+            // A rejection counts only if the server accepts the same request without parameters.
             (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,

@@ -22,7 +22,7 @@ export interface Invoked extends TimedExchange {
   readonly promised: boolean;
 }
 
-/** A query of more than {@link fewTokens} words, which no agent can repeat within that limit. */
+/** A query of more than {@link fewTokens} words, so that repeating it needs more tokens than allowed. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -81,7 +81,6 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxValueFields, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/** Returns how many requests `invokedAtMin` or `invokedAtMax` sends: 0 if a webhook probe sends the same one. */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
@@ -135,7 +134,6 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/** Tells an agent a word in a session, and asks for the word in that session and in another. */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },

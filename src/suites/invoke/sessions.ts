@@ -8,14 +8,13 @@ import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 
-/** Whether the server rejected a request without `session_id`, and accepted one with it. */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
 export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
-/** Returns the body of a response as text. Serializes JSON again, which removes unneeded escapes. */
+/** Parses and serializes a JSON body again, which removes unneeded escapes. */
 function textOf(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
@@ -45,7 +44,7 @@ export const sessionChecks: readonly Check[] = [
     const forgotten = (words: string, exchange: Exchange): Finding<never> =>
       breach(`${words} in the response`, resultOf(exchange), told, asked, exchange);
     if (!repeatsAnyWord(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
-    // Accepts a word of either earlier call, because an agent may remember only the latest one.
+    // Accepts either word, because an agent may remember only the latest call.
     return repeatsAnyWord(again, word, marker)
       ? holds()
       : forgotten(`a word of the session's first two calls, ${word} or ${marker},`, again);
@@ -60,7 +59,7 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
-      // An agent that forgets the session even without a stream breaks another check.
+      // Another check judges whether the agent forgets the session even without a stream.
       if (!repeatsAnyWord(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeatsAnyWord(invokedAfter, ...said)

@@ -43,18 +43,16 @@ const streamNames = ["resume_from_index", "stream_delay_ms", "chunk_size"] as co
 
 const fieldsWith = (type: z.ZodType) => Object.fromEntries(streamNames.map((name) => [name, type]));
 
-/** The body of a call that a server must accept, except that `query` may be absent. */
 const legalBodies = {
   invoke: legalBodyWith(fieldsWith(leftOut)),
   stream: legalBodyWith(fieldsWith(z.int().nonnegative().exactOptional())),
 } as const;
 
-/** An invoke or stream with a valid key and a legal body, but perhaps without `query`. */
 interface LegalCall {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /** The names of the body's fields other than `query`. Unknown parameters all count under one name. */
+  /** All unknown parameters count under one name. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -77,7 +75,6 @@ function isRejected({ exchange }: LegalCall): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-/** Returns the calls whose only mistake is the absent `query`: the agent accepted the other fields elsewhere. */
 function callsWithoutQuery(all: AllExchanges, endpoint: Endpoint): ClauseCase<Exchange>[] {
   const calls = legalCalls(all, endpoint);
   const asked = calls.filter(({ hasQuery }) => hasQuery);
@@ -112,7 +109,7 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
-      // ERR-8 to ERR-10 judge other error responses, which a limit, a quota or a crash may cause.
+      // Skips other errors: a limit, a quota or a crash may cause them.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode
@@ -142,7 +139,6 @@ export const streamWithoutQueryCheck: Check = checkEvery(
         ? { expected: "400", actual: describeStatus(exchange) }
         : undefined;
     },
-    // Targets with requests of their own get no stream with one mistake alone.
     whenEmpty: inapplicable("no stream whose only mistake is the absent `query` was answered"),
   },
 );

@@ -38,7 +38,6 @@ import {
   webhookCreated,
 } from "./probes.ts";
 
-/** Describes how the target answers a valid key that lacks a permission. */
 const describeRestricted = (what: string, asked: Exchange | null): Observation => {
   if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
   if (isInconclusive(asked)) return unproven(`the request was neither accepted nor rejected (${outcomeOf(asked)})`);
@@ -52,7 +51,7 @@ const observeRestricted = <P extends Probe>(
   exchangeOf: (evidence: EvidenceOf<P>) => Exchange | null,
 ): Check => observe("AUTH-13", tried, (evidence) => describeRestricted(what, exchangeOf(evidence)), { as });
 
-/** Field names that a key's usage may have. By them, the usage object is found inside an envelope. */
+/** Field names that identify the usage object, even inside an envelope. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;
@@ -62,7 +61,6 @@ function namesIn(read: Exchange): string[] {
   return isObject(fields) ? Object.keys(fields) : [];
 }
 
-/** Returns the endpoints that accept an expired key; the temporary key may show the same defect there. */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges
@@ -153,7 +151,7 @@ export const keys = suite("Keys", [
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
         const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
-        // The address list may contain this machine's public address: a server then rightly accepts the key everywhere.
+        // If the list contains this machine's public address, the server rightly accepts the key.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;
       },
       whenEmpty: ({ tried: { mayBeListed = false } }) =>

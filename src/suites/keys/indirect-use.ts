@@ -20,13 +20,12 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// This file tests ways around a key's restriction: cached responses, deliveries of other agents, and signatures.
+// This file tests ways around a key's restriction: caches, other agents' deliveries, and signed requests.
 
 const since = "1.2";
 
 const readEndpoints = ["health", "list", "usage", "keyUsage", "deliveries", "operations"] as const;
 
-/** A request with an invalid key, sent right after a successful request with a valid key to the same path. */
 interface CachedRequest {
   readonly kind: "an expired key" | "a wrong key";
   readonly endpoint: EndpointName;
@@ -55,7 +54,7 @@ export const keysTriedAfterGoodCalls = probe(
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
     const requests: CachedRequest[] = [];
-    // No limit counts health requests, so they cost a key with few requests nothing.
+    // Health requests do not count against limits, so even keys with few requests can send them.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);
@@ -72,7 +71,6 @@ export const keysTriedAfterGoodCalls = probe(
   },
 );
 
-/** Creates a judge of whether a cache serves requests with an invalid key that the endpoint otherwise rejects. */
 const judgeNotServedFromCache =
   (kind: CachedRequest["kind"]) =>
   ({
@@ -100,7 +98,6 @@ const judgeNotServedFromCache =
     return judged.length === 0 ? inapplicable("no endpoint rejected this kind of key in other requests") : holds();
   };
 
-/** Two reads of a webhook's deliveries: by a key that may (`control`), and by a key of another agent (`read`). */
 interface ForeignDeliveries {
   readonly control: Exchange;
   readonly read: Exchange;
@@ -126,7 +123,6 @@ export const foreignDeliveriesRead = probe(
   },
 );
 
-/** Returns the id of a webhook of the main key for an agent other than `agents`; `null` if there is none. */
 function foreignWebhook({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
   const created = recorder.exchanges().find((each) => {
     const agent = getPath(sentJson(each.request), "agent_id");
@@ -152,7 +148,6 @@ export const otherAddressKeySigned = probe(
   async (context) => ({ signed: await sendSigned(context, context.given["keys.elsewhere"], "GET", "/usage") }),
 );
 
-/** Checks that a restricted key cannot get around its restriction. */
 export const indirectUseChecks: readonly Check[] = [
   check(
     "AUTH-4",

@@ -17,11 +17,10 @@ import {
 import { isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests restrictions where a server may compare texts, or remember what it permitted before.
+// This file tests restrictions with similar ids and addresses, and right after a permitted request.
 
 const since = "1.2";
 
-/** Judges requests that must not succeed. `whenNone` says why there are none. */
 function judgeRefused(requests: readonly KeyRequest[], expected: string, whenNone: string): Finding<never> {
   const accepted = requests.find(({ exchange }) => isSuccess(exchange));
   if (accepted !== undefined)
@@ -50,7 +49,7 @@ export const readOnlyKeyAfterHealth = probe(
   },
 );
 
-/** Finds the agent whose id has the longest beginning in common with an id of `allowed`; `null` if none has one. */
+/** Finds the agent whose id shares the longest beginning with an id in `allowed`. */
 export function closestAgent(ids: readonly string[], allowed: readonly string[]): string | null {
   const shared = (id: string) => Math.max(...allowed.map((each) => commonLength(id, each)));
   const others = ids.filter((id) => !allowed.includes(id) && shared(id) > 0);
@@ -82,13 +81,13 @@ export const closestAgentTried = probe(
 
 const noFixtures = { agent: null, webhook: null, webhookId: null, operationId: null, batchPath: null } as const;
 
-/** Slow agents are not invoked: a server that permits it would delay the run. */
+/** Does not invoke slow agents: a wrongly accepted request would delay the run. */
 function agentEndpoints({ target: { agents } }: ProbeContext, agent: string): readonly ("health" | "invoke")[] {
   const slow = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault, agents.webhooked];
   return slow.includes(agent) ? ["health"] : ["health", "invoke"];
 }
 
-/** Keys of other addresses to use at most; each takes two requests. */
+/** Each key costs two requests. */
 const maxKeys = 4;
 
 export const everyOtherAddressKeyTried = probe(
@@ -110,7 +109,6 @@ export const everyOtherAddressKeyTried = probe(
 const isOfOtherAddress = ({ expired, allowedIps }: TargetKey): boolean =>
   !expired && allowedIps !== null && includesThisMachine(allowedIps) === "not included";
 
-/** Checks that a restriction holds where texts resemble each other, and right after a permitted request. */
 export const narrowRestrictionChecks: readonly Check[] = [
   check(
     "KEY-5",

@@ -27,11 +27,10 @@ import {
   temporaryKeyUsed,
 } from "./probes.ts";
 
-// This file tests whether a key that the target refuses on other endpoints can start an operation.
+// This file tests whether a key that the target rejects elsewhere can start an operation.
 
 const since = "1.2";
 
-/** An attempt to start an operation with a key that the target must refuse. */
 interface StartTried {
   readonly kind: RejectedKeyKind;
   readonly exchange: Exchange;
@@ -40,7 +39,6 @@ interface StartTried {
 interface Attempt {
   readonly kind: RejectedKeyKind;
   readonly agent: string;
-  /** The key to send. `null` if `authorization` replaces it. */
   readonly key: TargetKey | null;
   readonly authorization?: string | null;
 }
@@ -75,7 +73,7 @@ function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt
   };
   const temporary = keyOf("a temporary key after its life", "keys.temporary");
   const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
-  // A path without `{agent_id}` names no other agent, so the target may start one that the key may use.
+  // A path without `{agent_id}` names no agent, so the operation may run an agent that the key may use.
   const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
   const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
   return [
@@ -98,7 +96,7 @@ interface StartEvidence {
   readonly batch: BatchSubmitted;
 }
 
-/** Kinds of keys that must get 401, with the required code (`null`: any); others must just get no success. */
+/** The error code of the 401 that each kind of key must get; `null` allows any code. */
 const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "no key": null,
   "a wrong key": "INVALID_API_KEY",
@@ -106,11 +104,10 @@ const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "a temporary key after its life": "EXPIRED_API_KEY",
 };
 
-/** Whether the path starts an operation with any key. Then an expired key proves nothing. */
+/** If a wrong key starts an operation too, the path needs no valid key, so an expired key proves nothing. */
 const acceptsAnyKey = (tried: readonly StartTried[]): boolean =>
   tried.some(({ kind, exchange }) => kind === "a wrong key" && isSuccess(exchange));
 
-/** Judges that a kind of key starts no operation, if the target refuses such a key on other endpoints. */
 function judgeStart(
   kind: RejectedKeyKind,
   { tries, batch }: StartEvidence,
@@ -129,20 +126,18 @@ function judgeStart(
   return breach(`${kind} ${expected}`, describeStatus(exchange), exchange, started);
 }
 
-/** Whether a response has the wanted error code, or no code. ERR-2 to ERR-5 judge responses without a code. */
+/** Accepts a response without a code: ERR-2 to ERR-5 judge those. */
 function hasCode(exchange: Exchange, wanted: string | null): boolean {
   const code = codeOf(exchange);
   return wanted === null || code === null || code === wanted;
 }
 
-/** Whether the request with this kind of key to this endpoint was refused. */
 const isRefusedOn = (sent: KeyRequests, kind: RejectedKeyKind, endpoint: EndpointName): boolean =>
   wasRejected(exchangeOn(sent, endpoint, kind));
 
 const tries = { tries: operationStartTried, batch: batchSubmitted } as const;
 const options = { as: "start of an operation", since } as const;
 
-/** Checks of the suite `authentication`. */
 export const startChecksOfAuthentication: readonly Check[] = [
   check(
     "AUTH-2",
@@ -164,7 +159,6 @@ export const startChecksOfAuthentication: readonly Check[] = [
   ),
 ];
 
-/** Checks of the suite `keys`. */
 export const startChecksOfKeys: readonly Check[] = [
   check(
     "KEY-3",
@@ -172,7 +166,7 @@ export const startChecksOfKeys: readonly Check[] = [
     ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
     options,
   ),
-  // The document does not say that starting an operation is a write, so read-only keys may be allowed to.
+  // The document does not say whether starting an operation is a write, so read-only keys may be allowed to.
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },

@@ -12,11 +12,10 @@ import { encodedFirst } from "../shared/encoded-id.ts";
 import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests whether other spellings of a path get past a guard that compares the path as sent.
+// This file tests whether an unusual spelling of a path bypasses the check of the key.
 
 const since = "1.2";
 
-/** Other spellings of the path of an invoke. `null` if an agent's id does not allow one. */
 const spellings = {
   "with its id percent-encoded": (agent) => {
     const id = encodedFirst(agent);
@@ -29,7 +28,6 @@ const spellings = {
 
 type Spelling = keyof typeof spellings;
 
-/** An invoke whose path is spelled otherwise, with a key that the target must refuse. */
 interface SpelledOtherwise {
   readonly kind: RejectedKeyKind;
   readonly spelling: Spelling;
@@ -96,7 +94,6 @@ function judgeSpellings(kind: RejectedKeyKind, plain: Exchange | null, { tried }
 
 const options = { as: "other spellings of the path", since } as const;
 
-/** Checks of the suite `authentication`. */
 export const spellingChecksOfAuthentication: readonly Check[] = [
   check(
     "AUTH-2",
@@ -112,7 +109,6 @@ export const spellingChecksOfAuthentication: readonly Check[] = [
   ),
 ];
 
-/** Checks of the suite `keys`. */
 export const spellingChecksOfKeys: readonly Check[] = [
   check(
     "KEY-5",

@@ -27,10 +27,9 @@ export const keyUsageRead = probe(
   }),
 );
 
-/** The start of a key that shows its kind. Contains no secret characters. */
+/** The start of a key that shows its kind, without secret characters. */
 export interface KeyPrefix {
   readonly name: string;
-  /** Two letters and an underscore at the start of the key. `null` if the key does not start with them. */
   readonly prefix: string | null;
 }
 
@@ -42,7 +41,7 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/** Uses the temporary key while valid, so that a later rejection proves its expiry. Runs before time passes. */
+/** Uses the temporary key while valid. Only then does a later rejection prove that the key expired. */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -57,14 +56,12 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** Extra wait after the key's expiry, because the key may be issued late, and the server's clock be slow. */
+/** Extra wait after the key's expiry: the key may have been issued late, or the server's clock be slow. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/** Whether the life of a temporary key is certainly over. */
 export const isLifeOver = (key: TargetKey, time: RunClock): boolean => elapsedMs(time) >= endOfLifeMs(key);
 
-/** Returns the seconds from the start of the run until the temporary key has certainly expired; 0 without one. */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -91,7 +88,7 @@ async function requestAfterExpiry(
   return { requests, expiredKeys };
 }
 
-/** Returns the minimum ms that passed for the target, whose clock may stand still between advances. */
+/** Returns the minimum time that passed for the target. A test clock may stand still between advances. */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key halfway to its expiry, to find servers that extend a key's life with each use. */
@@ -102,7 +99,7 @@ async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.tem
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
-/** Uses the key shortly before its end. A server that caches valid keys then accepts it too long. */
+/** Uses the key shortly before its expiry, to find servers that cache valid keys for too long. */
 async function useAtEndOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lastMs = endOfLifeMs(key) - 2 * expiryMarginMs;
@@ -111,17 +108,16 @@ async function useAtEndOfLife({ client, given, time }: ProbeContext<"keys.tempor
   await client.as(key).since("1.2").send("GET", "/usage", { unpaced: true });
 }
 
-/** Advances the test clock past the key's expiry and uses the key. Returns `null` without a test clock. */
 export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
   { needs: ["keys.temporary"], requests: 0, stage: "exclusive" },
   async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
-/** Endpoints that this probe leaves to a later one, because nothing exists yet that a request could name. */
+/** Endpoints left to a later probe, because no operation exists yet. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/** Waits until the temporary key has expired, and uses the key; runs late, when time has passed anyway. */
+/** Waits until the temporary key has expired, and uses the key. Runs late, when time has passed anyway. */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -134,7 +130,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** Creates a webhook with the main key, so that the rejection of a restricted key proves something. */
+/** A success with the main key shows that the same request with a restricted key fails because of the key. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -143,7 +139,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // If the key has few requests a minute, an earlier probe's webhook of this key is enough.
+    // A key with few requests a minute relies on the webhook that an earlier probe created.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -166,16 +162,15 @@ export const readOnlyKeyTried = probe(
     const sender = createRequestSender(reader, fixtures, context);
     const requests = await sendToEndpoints(sender, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
-    // A server may treat invokes as writes, but must then also refuse streams and batches.
+    // A server may treat invokes as writes. If so, it must refuse streams and batches, too.
     const likewise = wasRejected(invoked) ? await sendToEndpoints(sender, "a read-only key", ["stream", "batch"]) : [];
     return { read, requests: [...requests, ...likewise], invoked };
   },
 );
 
 export interface AgentsTried {
-  /** An invoke of the agent that the restricted key may use. */
   readonly own: Exchange;
-  /** Requests for an agent that the restricted key may not use, and an invoke with the main key (`control`). */
+  /** Requests for a forbidden agent, and `control`, an invoke with the main key. */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
 
@@ -194,7 +189,7 @@ export const oneAgentKeyTried = probe(
     const fixtures = await prepareFixtures(context, "of-one-agent-key");
     const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
     const sender = createRequestSender(restricted, { ...fixtures, agent, webhook }, context);
-    // A path for batches without the placeholder names no agent, so the key's restriction cannot apply.
+    // A batch path without `{agent_id}` names no agent, so the key's restriction cannot apply.
     const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
     const endpoints = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
     const requests = await sendToEndpoints(sender, "a key of another agent", endpoints);
@@ -202,7 +197,6 @@ export const oneAgentKeyTried = probe(
   },
 );
 
-/** Returns an agent that the key may not use, preferably one that answers. */
 export function otherAgent(
   { target: { agents }, discovery }: ProbeContext,
   allowed: readonly string[],
@@ -214,12 +208,9 @@ export function otherAgent(
   return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
-/** Requests with a key that may be used only from other addresses. */
 export interface OtherAddressRequests extends KeyRequests {
-  /** A request whose `X-Forwarded-For` names an allowed address. `null` if the key was accepted without it. */
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
-  /** Whether the key's address list may contain this machine's public address; absent in older evidence. */
   readonly mayBeListed?: boolean;
 }
 
@@ -237,7 +228,7 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendToEndpoints(sender, second, keyExpectations[second].on);
     const requests = [...first, ...again];
-    // Only a known proxy's `X-Forwarded-For` may be trusted: any client can send this header.
+    // A server must not trust this header from an unknown client, because any client can send it.
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });

@@ -9,10 +9,9 @@ import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/respo
 
 const since = "1.2";
 
-/** Characters at the end of a key that logs often show, and by which a faulty cache may look the key up. */
+/** Number of last characters that logs often show, and that a faulty cache may use as its index. */
 const endLength = 12;
 
-/** Returns a key with the same prefix, length and end as `key`; `null` if the key is too short for that. */
 export function keyOfSameEnd(key: string): string | null {
   const prefixLength = prefixOf(key)?.length ?? 0;
   return key.length < prefixLength + 2 * endLength
@@ -20,7 +19,6 @@ export function keyOfSameEnd(key: string): string | null {
     : neverIssuedKey(key).slice(0, -endLength) + key.slice(-endLength);
 }
 
-/** A health request with the main key, and the next one, with a key of another beginning and the same end. */
 interface SameEndTried {
   readonly good: Exchange;
   readonly exchange: Exchange;

@@ -10,11 +10,10 @@ import { exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// A signature proves who sends a request. It does not extend what a key may do.
+// This file tests that a signed request does not extend what its key may do.
 
 const since = "1.2";
 
-/** Signed requests that the target must refuse. `null` if the target file names no such key, or no agent. */
 interface SignedUses {
   readonly reader: Exchange | null;
   readonly oneAgent: Exchange | null;
@@ -46,7 +45,6 @@ const invokeSigned = async (
     ? null
     : sendSigned(context, key, "POST", agentPath(agent, "invoke"), JSON.stringify({ query: "Hello." }));
 
-/** Judges a signed request with a key whose plain request was refused. */
 function judgeSignedUse(signed: Exchange | null, plain: Exchange | null): Finding<never> {
   if (signed === null || !wasRejected(plain))
     return inapplicable("the key is not rejected without a signature, or was not tried");
@@ -58,7 +56,6 @@ function judgeSignedUse(signed: Exchange | null, plain: Exchange | null): Findin
 
 const options = { as: "signed", since } as const;
 
-/** Check of the suite `authentication`. */
 export const expiredKeySignedCheck: Check = check(
   "AUTH-4",
   { signing: restrictedKeysSigned, sent: expiredKeySent },
@@ -66,7 +63,6 @@ export const expiredKeySignedCheck: Check = check(
   options,
 );
 
-/** Checks of the suite `keys`. */
 export const signedUseChecks: readonly Check[] = [
   check(
     "KEY-5",

@@ -17,31 +17,23 @@ import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
 import { isRefusal, tokensIn } from "./quota-readings.ts";
 
-/** A batch, or the start of an operation, between two refused invokes. */
 export interface BatchBeyondQuota {
-  /** Response to `GET /usage` before the batch. `after` is such a response after the batch. */
   readonly before: Exchange;
   readonly submitted: Exchange;
   readonly after: Exchange;
-  /** Webhook deliveries of `agent.completed` for the only item of the batch. */
   readonly completed: readonly Delivery[];
-  /** An invoke after the batch. */
   readonly control: Exchange;
 }
 
-/** Number of requests: a batch, two GETs of usage around it, one GET of its operation, one invoke. */
+/** A batch, two GETs of usage around it, one GET of its operation, and one invoke. */
 const requestsAroundBatch = 5;
 
-/** A way to start an operation: the name of its path in the target file, and a body with a query. */
 const starts = {
   batch: (query: string): object => ({ batch: [{ query }] }),
   operation: (query: string): object => ({ query }),
 } as const;
 
-/**
- * After a refused invoke, submits a batch or starts an operation, and waits for the end. Returns `null` without a known
- * path, and `undefined` if no invoke was refused or too few requests are left.
- */
+/** After a refused invoke, starts a batch or an operation and waits for its end. `null`: its path is unknown. */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,
   refusal: Exchange | null,
@@ -55,7 +47,7 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Without a test clock, events of the agent with webhooks would mix with retries of earlier deliveries.
+  // Without a test clock, uses an agent without webhooks, whose events are not mixed up with retries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });
@@ -82,10 +74,6 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
   return eventsOfType(opened.deliveries(), "agent.completed").filter((each) => queryOfDelivery(each) === query);
 }
 
-/**
- * Judges that no batch or other operation uses tokens beyond the month's quota (LIM-19). Accepting one is legal, unless
- * `tokens.used` grows or `agent.completed` reports tokens.
- */
 export function judgeBatchBeyond(
   batched: BatchBeyondQuota | null | undefined,
   what: "batch" | "operation" = "batch",

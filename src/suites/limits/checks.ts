@@ -48,7 +48,6 @@ import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
-/** Finds how a key's history breaches its tier's limit; `null` if a legal limiter explains the history. */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
@@ -57,7 +56,6 @@ function findBreach(use: RunKeyHistory, admitted: number, published: number) {
 const minuteBreach = (use: MinuteExhausted) => findBreach(use, use.first.admitted, use.limits.perMinute);
 const hourBreach = (use: HourExhausted) => findBreach(use, use.admitted, use.limits.perHour);
 
-/** Describes that more requests are admitted than published, and by how much. */
 function describeExcess(judged: LimitBreach, use: RunKeyHistory, name: LimitName): Finding<never> {
   const excessPercent = excessPercentOf(use, name);
   return { ...describeBreach(judged), ...(excessPercent === null ? {} : { excessPercent }) };
@@ -101,18 +99,18 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/** Whether a 429 reports requests left. Its cause is then a slot or the month's tokens, not the rate limit. */
+/** If requests are left, the 429 was caused by concurrency or the month's tokens. */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
-/** Judges HDR-10: a `Limit` of limit plus burst means that the target must admit more than the minute's limit. */
+/** Judges HDR-10: a target that reports limit plus burst as its `Limit` must admit more than the limit. */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // Uses only the first burst: it lies in one window, but later requests may lie in the next window.
+  // The first burst lies in one window. Later requests may lie in the next one.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -130,7 +128,6 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeExcess(found.judged, use, "minute");
     if (use.first.end === "failing") return unprovenByFailures("beyond");
     const { burst, perMinute } = use.limits;
-    // The unknown burst of this tier may explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,
@@ -172,7 +169,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A burst limit never makes a client wait this long, so the minute's limit refused the request.
+    // A burst limit never asks for so long a wait, so the minute's limit refused the request.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return unprovenByFailures("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -217,7 +214,7 @@ export const limits = suite("Limits", [
       : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // If the target admitted the early request, no refusal is left whose `retry_after` could be tested.
+    // If the target admitted the early request, there is no refusal left to test.
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),
@@ -266,7 +263,7 @@ export const limits = suite("Limits", [
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("a slot that was released late, or earlier use of the key, may explain the refusal");
-    // The 429 may report the hour, in which requests are left; `HDR-17/hour` judges that case.
+    // The 429 may report the hour's limit instead, which `HDR-17/hour` judges.
     if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits)) return holds();
     if (remaining === null || remaining < 0) return unproven("the 429 has no whole number in `X-RateLimit-Remaining`");
     return remaining === 0

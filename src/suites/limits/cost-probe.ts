@@ -12,11 +12,11 @@ import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
 const repeatCount = 3;
-/** Endpoints with a status that this probe skips, because other probes repeat these requests anyway. */
+/** Skipped, because other probes repeat these requests anyway. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
-/** Maximum number of measured kinds (endpoint with status); fewer where each request may wait for a window. */
+/** Maximum number of measured combinations of endpoint and status. Without a test clock, each may cost a wait. */
 const maxKinds = { clock: 14, real: 5 } as const;
-/** Maximum body length, in characters, of a request that this probe sends again. */
+/** Longer request bodies, in characters, are not sent again. */
 const maxBodyLength = 1000;
 
 const maxKindsOf = (target: Target): number => {
@@ -24,7 +24,7 @@ const maxKindsOf = (target: Target): number => {
   return target.clock === null ? maxKinds.real : maxKinds.clock;
 };
 
-/** Repeats requests without effect, one for each endpoint and status, to learn their cost from `Remaining`. */
+/** Repeats harmless requests of each endpoint and status, to learn from `Remaining` whether they count. */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
   {
@@ -59,7 +59,6 @@ function repeatRequest({ request }: Exchange, { client, target }: ProbeContext):
   });
 }
 
-/** Returns one request without effect for each endpoint and status: a GET, or a POST that got 400 or 404. */
 function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
   for (const exchange of recorder.exchanges()) {
@@ -84,15 +83,13 @@ const isPlainRequest = ({ request: { headers, body } }: Exchange): boolean =>
 const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
 
-/** Maximum number of keys, other than the main key, that the probe measures with. */
 const maxKeys = 5;
-/** Minimum limit per minute of a measured key; with less, the probe would use up too much of the minute. */
+/** Keys with a smaller limit per minute are not measured: the probe would use up too much of the limit. */
 const minPerMinute = 20;
-/** Number of GET requests before and after the health requests. They show what a GET costs. */
+/** GET requests around the health requests, to show what a GET costs. */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
-/** Returns the keys whose health requests are measured, restricted keys first. */
 function keysToMeasure(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
   const main = mainKey(target);
@@ -107,7 +104,7 @@ function keysToMeasure(target: Target): TargetKey[] {
     .slice(0, maxKeys);
 }
 
-/** Sends health requests between GET requests that cost one, to learn their cost from `Remaining`. */
+/** Sends health requests between GET requests, to learn from `Remaining` whether health requests count. */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
@@ -125,7 +122,6 @@ export const healthCostMeasured = probe(
   },
 );
 
-/** Measures the cost of health requests with one key; sends nothing if the key expires soon or must wait. */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);

@@ -12,28 +12,25 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { ensureAllowance, helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
-/** The smallest limit per minute in the document. Probes assume it for a key whose tier is unknown. */
+/** The smallest limit per minute in the document, assumed if the key's tier is unknown. */
 const smallestPerMinute = 10;
 
-/** Responses that show how much different kinds of requests lower `Remaining` of one key. */
+/** Responses that show how much each kind of request lowers `Remaining`. */
 export interface AllowanceWatched {
-  /** The first of two consecutive invokes, whose `Remaining` differs by the cost of the second (`before`). */
   readonly first: Exchange;
   readonly before: Exchange;
-  /** Streams that were sent in a row. Empty if the harness knows no agent that streams. */
   readonly streams: readonly Exchange[];
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /** Requests with an invalid key, which differs from the valid key only in the last character. */
+  /** Requests with a key that differs from the valid key only in the last character. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
   /** Requests with the valid key in an unusual spelling: the scheme in lower case, or two spaces before the key. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /** A health response some seconds after `afterHealth`. `null` if the run may not wait. */
   readonly later: Exchange | null;
-  /** Requests whose connection broke before a response. Each may or may not have been counted. */
+  /** Requests without a response, which may or may not have been counted. */
   readonly lost: readonly Exchange[];
 }
 
@@ -60,7 +57,7 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // A rejected `chunk_size` is judged by another clause. The loop below then sends streams without it.
+      // Another clause judges a rejected `chunk_size`. The streams below leave the parameter out.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -98,11 +95,10 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Returns the key's requests without a response, from a given exchange of the key on. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** Whether to send another stream: a window that gave back a request may have hidden the cost of the first. */
+/** Whether to send another stream, because a rolling window may have hidden the cost of the first. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -132,7 +128,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // On a faulty target that counts both keys together, the main key's requests would block the second key.
+    // A faulty target may count both keys together. Then earlier requests with one key block the other.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -146,7 +142,6 @@ export const twoKeys = probe(
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
-/** Returns `unproven` if a request without a response between two exchanges may have lowered `Remaining`. */
 const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
     ? unproven("a request without a response may have been counted")
@@ -157,14 +152,12 @@ function unprovenUnlessAdmitted(...exchanges: readonly Exchange[]): Finding<neve
   return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
 
-/** Returns `unproven` if `Remaining` does not fall by one from invoke to invoke, which HDR-12 judges. */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
   const isReliable = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that requests between two invokes did not count: `Remaining` falls only for the second invoke. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = unprovenUnlessAdmitted(from, to);
   if (missing !== null) return missing;
@@ -231,7 +224,7 @@ export const countingChecks: readonly Check[] = [
       remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // The server rejects all unusual spellings of the header, so no spelling can have an allowance of its own.
+    // The server rejects every unusual spelling, so none can bypass the limit.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));
@@ -257,7 +250,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether a response has at least two more in `Remaining` than an earlier one, and so shows another window. */
+/** Whether `Remaining` rose by at least 2, which means that a new window began. */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

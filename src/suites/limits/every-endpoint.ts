@@ -9,20 +9,17 @@ import { type AllExchanges, allExchanges, endpointOf } from "../shared/all-excha
 import { traitsOf } from "./ledger.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 
-/** States of a key in which the target must refuse requests to every endpoint except health. */
 const exhaustedStates: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
-/** Endpoints that run agents, which a target may refuse once the month's tokens are used up. */
+/** A target may refuse these once the month's tokens are used up. */
 const endpointsRunningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
-/** A request that was sent while a limit of its key was used up. */
 interface LateRequest {
   readonly endpoint: EndpointName;
   readonly exchange: Exchange;
   readonly sample: Sample;
 }
 
-/** A request that was admitted although the limit was used up, between two refusals in the same window. */
 interface AdmittedRequest {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
@@ -30,15 +27,12 @@ interface AdmittedRequest {
   readonly after: LateRequest;
 }
 
-/** Minimum number of refusals, from endpoints that run no agent, that show a used-up limit. */
 const minRefused = 3;
 const minAdmitted = 3;
-/** Minimum number of windows with requests admitted after the limit was used up that prove a breach. */
 const minWindows = 2;
-/** Probability that the limiter gave back a request for each admission, below which there is a breach. */
+/** A breach counts as proven if chance would explain the admissions with less than this probability. */
 const maxChance = 1e-4;
 
-/** Groups requests sent after a limit was used up by key and limit; leaves out groups with too few refusals. */
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
   const late = all.exchanges.flatMap((exchange): LateRequest[] => {
     const endpoint = endpointOf(exchange, all);
@@ -53,7 +47,6 @@ function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
 const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
   isRefused(sample) && !endpointsRunningAgents.includes(endpoint);
 
-/** Returns the admitted requests that lie between two refusals with the same window and `Remaining: 0`. */
 const admittedBetweenRefusals = (window: readonly LateRequest[]): AdmittedRequest[] =>
   window.flatMap((admitted, at) => {
     if (!isAdmitted(admitted.sample)) return [];
@@ -68,10 +61,9 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // After an advance of the test clock between the refusals, the limiter may have given back requests.
+  // If the test clock advanced between the refusals, the limiter may have admitted requests again.
   one.sentClockMs === other.sentClockMs;
 
-/** Returns the probability that a request was given back between two refusals, at the fastest documented rate. */
 function chanceOfReturn({ before, after }: AdmittedRequest): number {
   const returnMs = minuteMs / (before.sample.limit ?? Number.POSITIVE_INFINITY);
   return Math.min(1, (after.sample.headMs - before.sample.sentMs) / returnMs);
@@ -82,13 +74,12 @@ const isImprobable = (admitted: readonly AdmittedRequest[]): boolean =>
   new Set(admitted.map(({ window }) => window)).size >= minWindows &&
   admitted.reduce((chance, each) => chance * chanceOfReturn(each), 1) < maxChance;
 
-/** Judges that the target does not exempt an endpoint other than health from the limits. */
 function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   const late = lateRequests(all);
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // If an endpoint was both admitted and refused, nothing shows that another endpoint is exempt.
+  // An endpoint with both outcomes shows that admission does not depend on the endpoint.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);
@@ -122,7 +113,6 @@ const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
   return new Set([...traits, ...values]);
 };
 
-/** Returns the traits, such as a parameter, that all admitted requests have and no refused request has. */
 function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   const admitted = late.filter(({ sample }) => isAdmitted(sample));
   const [first] = admitted;
@@ -133,7 +123,6 @@ function exemptTraits(late: readonly LateRequest[]): readonly string[] {
   return [...common].filter((trait) => !refused.some((each) => traitsOfRequest(each).has(trait)));
 }
 
-/** Judges that the target does not exempt requests with some trait, such as a parameter, from the limit. */
 function judgeEveryTrait(all: AllExchanges): Finding<never> {
   const late = lateRequests(all);
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");

@@ -7,22 +7,20 @@ import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { allSamples } from "../headers/probes.ts";
 import { elapsedSeconds, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** A refusal and the next request of its key, both sent while no other request of the key was in flight. */
 interface RetriedRefusal {
   readonly refusal: Sample;
   readonly next: Sample;
 }
 
-/** Tolerance for `retry_after`, which the server rounds to whole seconds and measures by its own clock. */
+/** Tolerance: the server rounds `retry_after` to seconds and uses another clock. */
 const slackSeconds = 2;
 
-/** Whether a limit of the minute or the hour refused a request, and neither a slot nor the month's tokens. */
+/** Whether a rate limit refused the request, not the concurrency limit or the month's tokens. */
 const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
   isRefused(sample) &&
   sample.remaining === 0 &&
   (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
 
-/** Returns rate-limit refusals after which the key's next request was sent once `retry_after` had passed. */
 function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples): RetriedRefusal[] {
   if (limits === null) return [];
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
@@ -37,7 +35,7 @@ function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples): Retr
   });
 }
 
-/** Judges `retry_after` of every refusal after which the key sent nothing until that time had passed (LIM-13). */
+/** Judges LIM-13: once `retry_after` has passed, the target admits the next request. */
 export function judgeEveryRetry(all: AllSamples): Finding<never> {
   let count = 0;
   for (const key of all.keys) {

@@ -12,16 +12,14 @@ import type { CountedRead } from "./key-history.ts";
 
 export const helloBody = { query: "hello" } as const;
 
-/** Options of a request that is sent without waiting for the key's limits. */
+/** Sends a request at once, without waiting for the key's rate limit. */
 export const unpaced = { unpaced: true } as const;
 
-/** The key of a probe that uses up a limit, with a client for the key and the agent to invoke. */
 export interface KeySender {
   readonly client: Client;
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
-  /** The kind of GET request to send instead of most invokes. `null` means to send invokes only. */
   readonly countedRead: CountedRead | null;
 }
 
@@ -34,34 +32,29 @@ export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
 /** Result of sending requests until a refusal. `failing`: five responses in a row were no success and no 429. */
 export interface BurstResult {
   readonly admitted: number;
-  /** Number of responses that were neither a success nor a 429; the target may have counted the requests. */
+  /** Responses that were neither a success nor a 429. They may have been counted. */
   readonly failed: number;
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
 }
 
-/** Options for sending requests until the limiter refuses one. */
 export interface ExhaustOptions {
-  /** Maximum number of requests. */
   readonly max: number;
-  /** Number of requests that the limiter should admit; {@link exhaustAllowance} retries earlier refusals. */
   readonly expected: number;
-  /** Number of requests that the run sent earlier in the same window. They may use up part of `expected`. */
+  /** Requests that the run sent earlier in the same window, which count towards `expected`. */
   readonly alreadySent?: number;
-  /** Number of admitted requests after which a refusal with `Remaining: 0` needs no retry; default: `expected`. */
+  /** After this many admitted requests, a refusal with `Remaining: 0` is not retried. Default: `expected`. */
   readonly trustedFrom?: number;
-  /** Whether request `index` (from 0) may be a GET; default: until `minInvoked` requests before `expected`. */
   readonly isReadAt?: (index: number) => boolean;
-  /** Called for each response with status 429. */
   readonly onRefused?: (refusal: Sample) => void;
 }
 
 const shortListPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
-/** Number of invokes at the end of the expected requests, to prove that the limit holds for invokes, too. */
+/** The last requests are invokes, to prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
-/** Sends GET requests if they count, else invokes, until the limiter refuses one or `max` were sent. */
+/** Sends requests until one is refused or `max` were sent. Sends GET requests instead of invokes if they count. */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
@@ -69,7 +62,7 @@ export async function sendUntilRefused(
   const { client, limits, countedRead } = sender;
   const isRead = isReadAt ?? ((index: number) => index < expected - alreadySent - minInvoked);
   const path = countedRead === "list" ? shortListPath : "/usage";
-  // Uses only half of the slots, because a server may release a slot a moment after its response.
+  // Uses only half of the concurrency slots, because a server may free a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;
   let admitted = 0;
@@ -99,21 +92,18 @@ export async function sendUntilRefused(
   return { admitted, failed, invoked, end };
 }
 
-/** Real pauses before each retry of a refused request, long enough together for slots to be released. */
+/** Pauses before each retry of a refused request, because a server may free concurrency slots late. */
 export const retryPausesMs = [300, 600, 1200] as const;
-/** Maximum number of refusals that are retried in one burst. */
 const maxRetriedRefusals = 12;
 
-/** Result of sending requests until the limiter refuses one and also refuses its retries. */
 export interface ExhaustResult extends BurstResult {
-  /** Number of refusals after which a retry was admitted, because the server had released a slot late. */
+  /** Refusals whose retry was admitted, because the server had freed a concurrency slot late. */
   readonly hiccups: number;
 }
 
 /**
- * Like {@link exhaustAllowance}, but with a real pause that lets the server release all slots.
- *
- * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
+ * Like {@link exhaustAllowance}, but pauses after `pauseAfter` admitted requests, so that the server can free all
+ * concurrency slots.
  */
 export async function exhaustWithPause(
   sender: KeySender,
@@ -140,14 +130,14 @@ export async function exhaustWithPause(
   };
 }
 
-/** Like {@link sendUntilRefused}, but retries a refusal that comes too early, and goes on if admitted. */
+/** Like {@link sendUntilRefused}, but retries a refusal that comes too early. */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;
   let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // A limit of GET requests alone may have caused the refusal.
+    // After a refusal, sends only invokes: GET requests may have a limit of their own.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -168,7 +158,7 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   }
 }
 
-/** Minimum `Reset-After` of a refusal that shows a used-up window; less may be the time until a slot is free. */
+/** With less time left, the refusal may concern a concurrency slot and not the window. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -179,15 +169,10 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
   return false;
 }
 
-/** Truncated JSON, so that an admitted request creates nothing. */
+/** Invalid JSON, so that an admitted request creates nothing. */
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
-/**
- * Sends requests to endpoints other than invoke while a key's limit is used up, for checks of every response.
- *
- * @param isThorough whether to request all endpoints, or only stream and list
- * @returns the exchange of the stream request, which the target must refuse like an invoke
- */
+/** Sends requests to other endpoints while a key's limit is used up. Returns the exchange of the stream. */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);
@@ -202,7 +187,6 @@ export async function requestOtherEndpoints({ client, agent }: KeySender, isThor
   return stream;
 }
 
-/** Waits, if the run may wait that long. Returns whether it waited. */
 export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
   try {
     await time.passTime(ms, why);
@@ -214,9 +198,8 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 }
 
 /**
- * Waits for the next window if the current one lacks the time or allowance for all `requests`.
- *
- * @throws {WaitRefused} if the run may not wait that long
+ * Waits for the next window if the current one cannot admit all `requests` in time. @throws {WaitRefused} if the run
+ * may not wait that long
  */
 export async function ensureAllowance(
   { key }: Client,

@@ -11,17 +11,14 @@ import type { Target } from "../../target/target.ts";
 import { elapsedSeconds } from "../shared/compare-samples.ts";
 import { hasStatus } from "../shared/response.ts";
 
-/** Health requests that were sent one after the other. */
 interface HealthBurst {
-  /** Number of requests to send, one more than the smallest tier admits in a minute; `null` without a known tier. */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
-  /** A health request after the burst. `null` if no request of the burst was refused. */
   readonly again: Exchange | null;
   readonly hasClock: boolean;
 }
 
-/** Maximum number of health requests to send. More would take long without a test clock. */
+/** More requests would take long without a test clock. */
 const maxBurst = 250;
 
 const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number => perMinute + (burst ?? perMinute);
@@ -29,7 +26,6 @@ const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number =>
 const smallestTier = (target: Target): TierUnderTest | null =>
   tiersUnderTest(target).toSorted((one, other) => allowanceOf(one) - allowanceOf(other))[0] ?? null;
 
-/** Sends more health requests than the smallest tier admits in a minute, with a key of that tier. */
 const healthRepeated = probe(
   "health is read more often than a tier allows",
   {

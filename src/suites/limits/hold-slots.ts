@@ -11,17 +11,16 @@ import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
 import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-// This file has functions that hold all concurrency slots of a key, and retry if a slot is released late.
+// This file has functions that occupy all concurrency slots of a key.
 
-/** Real time in ms before each try, because a server may release a slot some time after its response. */
+/** Pause before each try, because a server may free a concurrency slot after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** Maximum number of slots of a key that a probe tests. More would take too many requests. */
+/** Testing more concurrency slots would take too many requests. */
 const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
-/** Returns the options `requests` and `waitSeconds` of a probe that sends more requests than a key has slots. */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
   return {
@@ -31,7 +30,6 @@ export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/** Sends up to `tries` requests in a row, until one is refused with 429 or `isEnough` is true. */
 export async function repeatUntilRefused(
   before: Exchange,
   tries: number,
@@ -43,16 +41,11 @@ export async function repeatUntilRefused(
   return sent;
 }
 
-/** Waits for a response, at most one second. A server that has not responded by then has queued the request. */
+/** Waits for a response for at most one second. After that, the server has probably queued the request. */
 export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
-/**
- * Holds all slots of a key. Retries after a refusal, and with longer pauses if slow responses may have freed a slot.
- *
- * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
- * @param heldOf returns the requests of a result that must hold slots
- */
+/** Occupies all concurrency slots of a key. Retries after a refusal, or if slow responses may have freed a slot. */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
   heldOf: (result: T) => readonly Exchange[],
@@ -76,22 +69,19 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/** Runs in which some tier had too few slots; the run's other tiers get only one try. */
+/** Runs in which some tier had too few concurrency slots. Other tiers then get only one try. */
 const runsLackingSlots = new WeakSet<Recorder>();
-/** Runs in which slots were held again with longer pauses. Other tiers then have the longer pauses at once. */
+/** Runs on a slow connection, which need longer pauses. */
 const slowRuns = new WeakSet<Recorder>();
 
-/** Whether agents follow the test clock that the run advances. Otherwise agents take real time. */
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/** Real pause after each advance of the test clock, so that responses in transit arrive. */
+/** Pause after each advance of the test clock, so that responses in transit arrive. */
 const quickTripMs = 2;
-/** If a round trip takes longer than this, the slots may be held a second time, with longer pauses. */
+/** Above this round-trip time, a second try with longer pauses is worthwhile. */
 const outrunTripMs = 40;
-/** Maximum real pause after each advance of the test clock. */
 const maxTripMs = 1500;
 
-/** Estimates a round trip as twice the time of the slowest response to a request that runs no agent. */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -99,10 +89,9 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** One advance of the test clock, in ms; times by the target's clock are known only to this precision. */
+/** The test clock advances in steps of this size, so measured times are only this precise. */
 export const stepMs = 500;
 
-/** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */
 export async function invokeWithRetries(
   client: Client,
   agent: string | RoleAssignment,
@@ -117,7 +106,7 @@ export async function invokeWithRetries(
   return last ?? client.invoke(agent, body, unpaced);
 }
 
-/** Invokes an agent, and after a 429 again a minute later, when only a slot that was never released is taken. */
+/** Invokes an agent. After a 429, tries again a minute later, to rule out the rate limit. */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;

@@ -9,7 +9,6 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import type { HourExhausted } from "./hour-probe.ts";
 import { maxAdmittedWithin } from "./key-history.ts";
 
-/** Judges that a stream is refused while the hour's limit is used up, like the invokes before and after. */
 export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not exhausted alone");
@@ -33,17 +32,15 @@ export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Find
   );
 }
 
-/** Counts the requests that the target admitted in the hour whose reset time a refusal reports. */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Only advances of the test clock count, because that clock may stand still between them.
+  // Uses only the advances of the test clock, which may stand still in between.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
-/** Judges that a 429 for the hour reports `Remaining: 0`, if its headers report the hour (HDR-17). */
 export function judgeRemainingOfHour(use: HourExhausted, isBroken: boolean): Finding<never> {
   const refusal = use.refused.findLast((each) => hasStatus(each, 429));
   if (refusal === undefined) return inapplicable("no request was refused with 429");

@@ -26,23 +26,19 @@ import {
 import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
-/** Evidence of a probe that tries to exhaust the limit per hour of a key. */
 export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /** Response to a health request while the hour's limit was used up; `null` if the limit was not. */
   readonly health: Exchange | null;
-  /** A stream that was requested while the hour's limit was used up; `afterStream` is an invoke after it. */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
-  /** Use of another key of the same tier while the first key's hour was used up. */
   readonly twin: SiblingKeyResult;
 }
 
-/** Pause until only the hour's limit can refuse, even if a limiter counts part of the previous minute. */
+/** Long enough that the minute's limit has room again, even if the limiter counts part of the previous minute. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -81,7 +77,7 @@ async function exhaustHourOfTier(
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // A refusal of this invoke proves that the target should have refused the stream, too.
+    // If the target refuses this invoke, it should have refused the stream, too.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
@@ -97,7 +93,7 @@ async function exhaustHourOfTier(
       ? { before: 0, admittedBefore: admitted }
       : { before: 1, admittedBefore: null, invokesBeyondBoth: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // A second `Reset` shows the window's length, and an admitted retry that the month's tokens are not used up.
+    // The second refusal shows the window's length by its `Reset`.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -105,10 +101,10 @@ async function exhaustHourOfTier(
   return { ...use, beganFresh, admitted, end, refused, health, stream, afterStream, retried, twin };
 }
 
-/** Minimum time to the next full hour of the target's clock. A fixed window may end at that hour. */
+/** Minimum time until the next full hour, when a fixed window may end. */
 const marginMs = 2 * minuteMs;
 
-/** Waits past a full hour of the target's clock, where a fixed window may end, if one comes within `neededMs`. */
+/** Waits past the next full hour if it is less than `neededMs` away, because a fixed window may end then. */
 async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
   neededMs: number,
@@ -122,16 +118,11 @@ async function waitPastFullHour(
 }
 
 interface HourOptions {
-  /** Pause, in milliseconds, between the bursts of two consecutive minutes. */
   readonly pauseMs: number;
   /** Number of requests that the target had already admitted in this hour. */
   readonly before: number;
-  /** Number of requests after which an earlier hour ended too soon, to pause there; `null` if none did. */
   readonly admittedBefore: number | null;
-  /**
-   * Whether to invoke once more when hour and minute are used up together, to test `retry_after` (LIM-13). Not in the
-   * first hour, whose admitted requests other checks need.
-   */
+  /** Whether to send one more invoke when both hour and minute are used up, to test `retry_after` (LIM-13). */
   readonly invokesBeyondBoth?: boolean;
   readonly smallerTiers: SmallerTiers;
 }
@@ -152,7 +143,6 @@ async function exhaustHour(
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    // The requests in `before` have used part of the first minute's limit.
     const room = admitted === before ? perMinute - before : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });
@@ -174,18 +164,14 @@ async function exhaustHour(
 }
 
 interface MinuteOfHour {
-  /** Number of requests admitted in this hour so far. */
   readonly admitted: number;
-  /** Maximum number of requests to send in this minute. */
   readonly share: number;
-  /** Whether an earlier minute of this hour ended with a refusal. Only the first such refusal is retried. */
   readonly endsEarly: boolean;
 }
 
-/** Number of invokes just below the hour's limit. They prove that the limit holds for invokes, too. */
+/** The last requests below the hour's limit are invokes, to prove that the limit holds for invokes, too. */
 const invokesBelowLimit = 3;
 
-/** Returns a function that sends one minute's requests: GETs, or invokes once GETs have a limit of their own. */
 function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
   const { perHour } = sender.limits;
   let { countedRead } = sender;

@@ -36,26 +36,21 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** A kind of GET request that is proved to count like an invoke. It runs no agent. */
+/** A kind of GET request that counts like an invoke but runs no agent. */
 export type CountedRead = "usage" | "list";
 
-/** All requests that the run sent with one key, in the form that the checks of limits judge. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
-  /** Whether the target has a test clock. Between the run's advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /** The kind of GET request that counts against the rate limit. `null` if unknown. */
   readonly countedRead?: CountedRead | null;
-  /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
+  /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Ids of GET requests that certainly counted, although their kind is not `countedRead`. */
   readonly countedReadIds?: readonly string[];
-  /** Requests that ended just before this history begins. A slow server may still hold their concurrency slots. */
+  /** Requests that ended just before. A slow server may still hold their concurrency slots. */
   readonly stragglers: readonly Sample[];
-  /** Requests that may or may not count for this key, such as those with an unusual spelling of the key. */
+  /** Requests that may or may not count for this key, such as those with an unusual spelling of it. */
   readonly lookalikes: readonly Sample[];
 }
 
-/** Collects every request that the run sent with a key, or only those since `idleSinceMs`. */
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
@@ -89,7 +84,6 @@ export interface KeyHistoryContext {
   readonly recorder: Recorder;
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
-  /** The requirement set to judge by. Default: 1.0. */
   readonly requirements?: RequirementSet;
 }
 
@@ -98,7 +92,7 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/** Judges a key's history against every legal limiter, as if a test clock ran and as if it stood still. */
+/** Judges a key's requests against every legal limiter. Tries both a running and a standing test clock. */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(
@@ -109,16 +103,14 @@ export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudg
   );
 });
 
-/** Whether a key's requests prove that the target admits more requests than the limit `name` allows. */
 export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   const judged = judgeKeyHistory(use);
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
 }
 
-/** Excesses to try, in percent of the published number, in ascending order. */
+/** Excesses over the published limit to try, in percent. */
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
-/** Returns the smallest of `excessPercents` that explains a history with too many requests. `null` if none does. */
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
   if (!provesExcess(use, name)) return null;
   const number = name === "hour" ? "perHour" : "perMinute";
@@ -131,7 +123,7 @@ export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | n
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether used-up monthly tokens may explain the refusals: no request was admitted after the last refusal. */
+/** Whether used-up tokens may explain the refusals, because no later request was admitted. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   noAdmissionAfterLastRefusal(samples, samples.filter(isLimited));
 
@@ -152,7 +144,6 @@ function historyOf(
   };
 }
 
-/** Returns the time span, by the target's clock, in which the server decided whether to admit a request. */
 function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -161,23 +152,21 @@ function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   };
 }
 
-/** Whether the limiter may or may not have counted a request, such as a GET, which runs no agent. */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
-/** Whether a GET request got 429. It may have a limit of its own, so the 429 proves nothing about invokes. */
+/** Whether a GET request got 429. GET requests may have a limit of their own. */
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/** Returns the kind of GET request that counts like an invoke, according to `Remaining` in the discovery. */
+/** Returns the kind of GET request that lowered `Remaining` in the pre-flight discovery, and so counts. */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;
   return statusOf(usage) === 200 ? "usage" : "list";
 }
 
-/** Returns the kind of GET request that a burst can send instead of invokes. `null` if none is proved to count. */
 export function burstReadOf({
   discovery,
   recorder,
@@ -197,7 +186,6 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     ? (usageCountIn(bodyJson(exchange), "requests")?.used ?? null)
     : null;
 
-/** Whether `requests.used` grew by the number of GET requests between two reads of usage. */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
   const ordered = exchanges
     .filter((each) => sampleOf(each).kind !== "health")
@@ -216,7 +204,6 @@ function addsToUsage(exchanges: readonly Exchange[]): boolean {
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
-/** Returns the kind of GET request that counts like an invoke. Older evidence has `readsCount` instead. */
 export const countedReadIn = ({
   countedRead,
   readsCount,
@@ -226,18 +213,15 @@ export const countedReadIn = ({
 const toDecision = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionOfResponse(sample, decisionSpan(sample, clock), outcome);
 
-/** Returns the maximum number of requests that the target certainly admitted within a span of `windowMs`. */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
     samples.filter(isLimited).map((sample) => ({ ...decisionSpan(sample, "runs"), count: 1 })),
     windowMs,
   );
 
-/** Whether the target admitted as many requests as the limit per minute within some minute. */
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/** Whether the target admitted as many requests as the minute's limit in the minute before a request. */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decisionSpan(refused, "runs").toMs - minuteMs;

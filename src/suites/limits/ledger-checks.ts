@@ -19,24 +19,22 @@ import {
 } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
-/** Whether a clause covers a kind of request. */
 type KindTest = (kind: RequestKind) => boolean;
 
 const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
-/** Whether a kind of request must be free: health, unless it is refused with 401, 403 or 429. */
+/** Health requests must be free, unless they get 401, 403 or 429. */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** Minimum number of wrong costs that prove a breach. Another client of the key may cause one. */
+/** A single wrong cost may come from another client of the key. */
 const minInstances = 2;
-/** Maximum number of wrong costs to examine in a group, to save time. */
+/** Examines no more wrong costs than this, to save time. */
 const maxSuspects = 20;
-/** Minimum number of controls: requests of other kinds with their usual cost, sent at about the same time. */
+/** Controls are requests of other kinds that cost what they should, sent at about the same time. */
 const minControls = 3;
-/** Maximum time, in ms, between a measured cost and the controls that it is compared with. */
 const maxControlDistanceMs = 15_000;
-/** Minimum duration of a control, as a share of the suspected measurement. */
+/** A control must last at least this share of the suspected measurement. */
 const minControlSpan = 0.7;
-/** Probability below which requests that the limiter gave back do not explain wrong costs. */
+/** Below this probability, chance does not explain the wrong costs. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -44,10 +42,6 @@ interface Ledger {
   readonly hasClock: boolean;
 }
 
-/**
- * Judges what the requests of a run cost.
- * @param isCovered whether the clause covers a kind of request
- */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isCovered: KindTest): Finding<never> {
   const measured = measuredCostsOf(samples)(all);
   const others = measured.filter(
@@ -97,7 +91,6 @@ function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger
   return tooHigh.length >= minInstances ? tooHigh : null;
 }
 
-/** Whether a control may cost too much for the same reason as the suspected cost, such as its endpoint. */
 const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||
   control.endKinds.includes(groupOf(kind)) ||
@@ -105,7 +98,6 @@ const isSuspected = (control: MeasuredCost, { kind }: MeasuredCost, trait: strin
     [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&
     !trait.startsWith(" with the key "));
 
-/** Returns the measured costs that are too low, if they are more than half of the group. Otherwise `null`. */
 function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly MeasuredCost[] | null {
   const [first] = own;
   const { hasClock } = ledger;
@@ -120,13 +112,11 @@ function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly Meas
   return free.length >= minInstances && free.length > countLeaving(free, hasClock) ? free : null;
 }
 
-/** Returns the number of earlier requests that may have left a rolling window during the measurements. */
 const countLeaving = (measured: readonly MeasuredCost[], hasClock: boolean): number =>
   new Set(measured.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
-/** Whether chance may explain wrong costs: the limiter may have given back a request during each measurement. */
+/** Whether chance explains the wrong costs: earlier requests may expire from a rolling window each time. */
 function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): boolean {
-  // Requests from before the run may leave a rolling window at any time.
   if (measured.some(({ account }) => !account.isFresh)) return true;
   const chances = measured
     .map(({ from, to, count }) => ((from.limit ?? 0) / 60) * (elapsedSeconds(from, to, hasClock).max / count))
@@ -135,7 +125,6 @@ function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): b
   return chances.reduce((product, each) => product * Math.min(1, each), 1) > maxChance;
 }
 
-/** Whether nothing temporary explains a suspected cost, because nearby requests have their usual cost. */
 function isUndisturbed(
   suspect: MeasuredCost,
   { measured }: Ledger,
@@ -157,11 +146,9 @@ function isUndisturbed(
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
 
-/** Whether a kind of request with this usual cost can be compared with a suspected cost. */
 const isControl = (usualCost: number | undefined, isTooLow: boolean): boolean =>
   usualCost !== undefined && (!isTooLow || usualCost === 1);
 
-/** Returns the usual cost of each kind of request, without costs that the document does not allow. */
 const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): ReadonlyMap<string, number> => {
   const kinds = new Map(measured.map(({ kind }) => [groupOf(kind), kind]));
   return new Map(
@@ -179,7 +166,6 @@ const sharesWindow = (control: MeasuredCost, suspect: MeasuredCost): boolean =>
   control.from.sentClockMs === suspect.from.sentClockMs &&
   timePerRequestMs(control) >= minControlSpan * timePerRequestMs(suspect);
 
-/** Returns the average duration, in milliseconds, of the requests whose cost was measured together. */
 const timePerRequestMs = ({ from, to, count }: MeasuredCost): number => (to.headMs - from.sentMs) / count;
 
 function describeWrongCosts(
@@ -229,7 +215,6 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** Checks what requests cost, for the suite `headers`. Leaves out streams, and requests that must be free. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -237,7 +222,6 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** Observes which numbers in `GET /keys/usage` grow with each request, for the suite `keys`. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -245,7 +229,6 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** Checks that usage grows with each request. The suite `usage` includes this check. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

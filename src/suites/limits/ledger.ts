@@ -16,37 +16,32 @@ export interface RequestKind {
   readonly outcome: string;
 }
 
-/** A request of a key, with the groups in which its cost is judged. */
 interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
-  /** Names of the groups of the request: its kind, and its kind with the same agent, parameter name or key. */
+  /** Names of the groups in which the cost is judged, such as equal requests to one agent. */
   readonly groups: readonly string[];
-  /** Further groups, such as the same parameter value, in which only costs that are too high are judged. */
   readonly valueGroups: readonly string[];
 }
 
-/** The measured cost of requests of the same groups: how far `Remaining` fell from `from` to `to`. */
+/** The cost of requests of one group: how far each lowered `Remaining` between `from` and `to`. */
 export interface MeasuredCost {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
-  /** Cost of each of the `count` requests: how far it lowered `Remaining`. */
   readonly cost: number;
-  /** Number of requests whose cost was measured together. */
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
-  /** Names of the kinds of the requests `from` and `to`. Their own cost may be part of the measured fall. */
   readonly endKinds: readonly string[];
-  /** Whether the true cost may be higher: the test clock advanced, so the window may have given back requests. */
+  /** Whether the true cost may be higher, because the test clock advanced. */
   readonly isLowerBound: boolean;
   readonly account: KeySamples;
 }
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/** Returns the costs that the document allows, such as 0 or 1 for an error. */
+/** Returns the costs that the document allows: 0 or 1 for an error. */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -54,13 +49,11 @@ export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly 
   return { min: 1, max: endpoint === "batch" ? Infinity : 1 };
 }
 
-/** Whether the document allows only the cost 1 for a kind of request. */
 export const costsOne = (kind: RequestKind): boolean => {
   const { min, max } = admissibleCosts(kind);
   return min === 1 && max === 1;
 };
 
-/** Measures the costs of the requests of a run, for each key. Uses the requests that other probes sent. */
 export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly MeasuredCost[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
@@ -73,7 +66,7 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/** Returns the requests of a key until the target rejected it with 401. A rejected key has no allowance. */
+/** Stops where the target began to reject the key, because a rejected key has no limits. */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
@@ -95,7 +88,6 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   };
 }
 
-/** Returns the endpoint of a sample. Bursts record only samples, without the full exchange. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
 interface RequestTraits {
@@ -105,7 +97,6 @@ interface RequestTraits {
 
 const noTraits: RequestTraits = { traits: [], values: [] };
 
-/** Returns the properties of a request by which its cost is judged. */
 export const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
   const agent = agentInPath(exchange);
   const sent = sentJson(exchange.request);
@@ -130,7 +121,6 @@ export const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
   };
 });
 
-/** Splits the requests of a key into series without overlaps and without missing responses. */
 function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples))
@@ -139,7 +129,6 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   return found.filter(({ length }) => length > 1);
 }
 
-/** Measures costs by comparing `Remaining` of two consecutive requests, or of two around the measured ones. */
 function measureCosts(
   series: readonly (readonly LedgerEntry[])[],
   account: KeySamples,
@@ -189,7 +178,6 @@ const commonGroups = ([one, other]: Pair): Pick<LedgerEntry, "groups" | "valueGr
 const isAlike = (one: LedgerEntry, other: LedgerEntry): boolean =>
   one.groups.join() === other.groups.join() && one.valueGroups.join() === other.valueGroups.join();
 
-/** Splits a series into runs of consecutive requests that belong to the same groups. */
 function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   const runs: LedgerEntry[][] = [];
   for (const entry of series) {
@@ -200,7 +188,6 @@ function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   return runs;
 }
 
-/** Returns the cost that more than half of the measurements show, for each kind of request that has one. */
 export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<string, number> {
   const exact = measured.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
@@ -213,7 +200,7 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
   );
 }
 
-/** Creates a function that says whether the `Remaining` of two kinds of requests can be compared. */
+/** Some servers report `Remaining` differently by kind of request. The function says which kinds can be compared. */
 function comparableKinds(
   pairs: readonly Pair[],
   usual: ReadonlyMap<string, number>,
@@ -236,7 +223,7 @@ function comparableKinds(
 
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
-/** Returns how far `Remaining` fell in a window. `null` if the test clock or a burst may explain the fall. */
+/** Returns how far `Remaining` fell; `null` if the clock or a burst allowance may explain the fall. */
 export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayMoveClock = false): number | null {
   const fall = fallBetween(from, to);
   // While a burst allowance is in use, some servers keep `Remaining` at 0 or at the limit.

@@ -48,27 +48,22 @@ import {
   useExpiryMs,
 } from "./timed-retry.ts";
 
-/** Evidence of a probe that uses up the limit per minute of a key. */
 export interface MinuteExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
-  /** Invokes that were sent one by one after the first refusal. */
   readonly refused: readonly Exchange[];
-  /** Responses to health requests that were sent while the minute's limit was used up. */
   readonly health: readonly Exchange[];
   readonly early: TimedRetry | null;
   readonly retried: TimedRetry | null;
-  /** Result of invokes with another key of the same tier while the target refused the first key. */
   readonly twin: SiblingKeyResult;
-  /** Response to `GET /usage`, sent if the target refused no request of the burst; otherwise `null`. */
   readonly other: Exchange | null;
 }
 
-/** Seconds of the window left when the burst starts. Far below 60, to notice a constant `retry_after` of 60. */
+/** Starts the burst this long before the window ends, so that a constant `retry_after` of 60 is noticed. */
 const tailSeconds = 40;
-/** Minimum time between two bursts: twice the tolerance for clocks, plus 200 ms to send the requests. */
+/** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms for sending. */
 export const marginMs = 2 * toleranceMs + 200;
-/** Returns a number of requests that no legal limiter admits in one burst, even across two windows. */
+/** Returns more requests than any legal limiter admits at once, even across two windows. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
   2 * (perMinute + (burst ?? perMinute)) + 2;
 
@@ -115,7 +110,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // The first burst may have crossed the boundary of two fixed windows. A second burst at another offset cannot.
+  // The first burst may have spanned two fixed windows. A burst at another offset in the minute cannot.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -124,14 +119,13 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, earlier requests may explain the refusal.
+  // Whether the target refused too early. Without a test clock, earlier requests may explain that.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
     (hasClock || !minuteReached(history()));
   const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
-  // Whether a burst allowance, which a smaller tier also showed, explains the requests beyond the limit.
   const isExplained =
     hasClock &&
     smallerTiers.some("admitsBurst") &&
@@ -150,12 +144,11 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   return { ...use, beganFresh, first, refused, health, early, retried, twin, other };
 }
 
-/** Uses up the minute's limit for the first time. With a test clock, the burst begins near the end of a window. */
 async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
-  // If a smaller tier has proved a breach, a few requests beyond this tier's limit are enough.
+  // If a smaller tier broke its limit, a few extra requests are enough here.
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
@@ -176,7 +169,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   return { first, beganMs, lastedMs: time.targetMs() - beganMs, alreadySent, siblingControl };
 }
 
-/** Returns the last refusal, or a new one if later requests may have changed its `retry_after`. */
+/** Returns the last refusal. Provokes a new one if later requests may have changed its `retry_after`. */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
   sender: KeySender,
@@ -194,23 +187,21 @@ async function latestRefusal(
   return undefined;
 }
 
-/** Maximum number of invokes to get a new refusal. The limiter may just have given back a request. */
+/** One invoke may not be enough, because a rolling window may just have made room. */
 const maxNewRefusals = 3;
 
-/** Returns the options for using up the limit of one whole minute. */
 const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
   max: requestsBeyondMinute(limits),
   expected: limits.perMinute,
 });
 
-/** Returns how many admitted requests may still count in the current minute: at most the limit minus one. */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Uses up the minute's limit in the next windows as well. Two values of `Reset` show how long a window is. */
+/** Uses up further windows: two values of `Reset` show how long a window is. */
 async function exhaustNextWindows(sender: KeySender): Promise<void> {
   const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -225,13 +216,12 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
 /** Maximum number of windows to use up in a row. One burst may cross the boundary of two windows. */
 const maxWindows = 5;
 
-/** A burst, with its start and duration by the target's clock. */
 interface Burst extends BurstResult {
   readonly beganMs: number;
   readonly lastedMs: number;
 }
 
-/** Sends a second burst at another offset in the minute. No boundary of fixed windows can lie in both bursts. */
+/** Sends a second burst at another offset in the minute: only one burst can span two fixed windows. */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
   const maxOfWindow = perMinute + (burst ?? Infinity);
@@ -243,7 +233,7 @@ async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<vo
 
 async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
   const { time, limits } = sender;
-  // On some servers, a window starts at its first request. After this wait, no window is open.
+  // On some servers a window starts at its first request. After this wait, no window is open.
   await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
   const minGapMs = earlier.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
@@ -262,10 +252,9 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Distance between two bursts within the minute. A fixed window's boundary can lie in only one of them. */
+/** With this offset in the minute, only one of two bursts can span two fixed windows. */
 const secondBurstOffsetMs = 23_000;
 
-/** Uses up the minute's limit in two separate bursts. Returns the first burst without a refusal, or `null`. */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
@@ -275,12 +264,11 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   return null;
 }
 
-/** Invokes once, then waits for the window's last seconds. Returns 1 if the invoke was admitted, else 0. */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Waits until no limiter counts the first request any more, even one that adds a share of the previous window.
+    // Waits until no limiter counts the invoke any more, not even as a share of the previous window.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

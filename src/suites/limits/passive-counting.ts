@@ -6,18 +6,16 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** Two admitted requests of one key that do not overlap, with only health requests of the key between them. */
+/** Two admitted requests of one key, with at most health requests between them. */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
   readonly health: number;
-  /** Number of events of `from`, if it is a complete stream; else 0. */
   readonly events: number;
 }
 
-/** Pairs of consecutive requests of other probes. They show what requests of a key with a small limit cost. */
+/** Requests of other probes with a small limit per minute, which show what each request costs. */
 export interface PassiveCounting {
-  /** Pairs of consecutive requests with the main key. `null` if that key has a large limit. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -45,13 +43,10 @@ export const passivelyCounted = probe(
 );
 
 interface OtherRequests {
-  /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /** Times of other requests that may have lowered the key's `Remaining`, in ms since the run began. */
   readonly keylessMs: readonly number[];
 }
 
-/** Finds the pairs of consecutive admitted requests among the samples of one key. */
 export function consecutivePairs(
   samples: readonly Sample[],
   { eventsOf, keylessMs }: OtherRequests,
@@ -76,14 +71,13 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** Minimum number of pairs that prove a breach. In one pair, another client of the key may be the cause. */
+/** A single pair may be wrong because of another client of the key. */
 const minPairs = 2;
-/** Minimum number of health requests in a pair. If they counted, `Remaining` would fall by at least 3. */
+/** With this many health requests in between, `Remaining` would fall by at least 3 if they counted. */
 const minHealthReads = 2;
-/** Minimum number of events of a stream to judge. If events counted, `Remaining` would fall by at least 3. */
+/** With this many events, `Remaining` would fall by at least 3 if events counted. */
 const minEvents = 3;
 
-/** Whether `Remaining` fell by 1 from one invoke to the next at least once, and never by more than 1. */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
   const falls = plain.flatMap((each) => fallOf(each) ?? []);
@@ -115,7 +109,7 @@ export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Find
   return unproven("no stream was observed to be counted");
 }
 
-/** Returns the requests before and after each stream. The stream's own `Remaining` may not include the stream. */
+/** Returns the requests around each stream, whose own `Remaining` may not include the stream yet. */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

@@ -15,37 +15,29 @@ import { type BatchBeyondQuota, judgeBatchBeyond, submitBatchBeyond } from "./ba
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 import { isRefusal, tokensIn } from "./quota-readings.ts";
 
-/** An invoke or a stream, with the month's tokens that the target had counted before. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
 }
 
 export interface QuotaExhausted {
-  /** Reads of usage: before the first invoke, after each that did not report its tokens, and at the end. */
   readonly readings: readonly Exchange[];
-  /** Monthly token quota of the key. `null` if unknown. */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
-  /** Streams after the refused invoke. `null` if none was sent; absent in older evidence. */
   readonly streamed?: StreamsBeyondQuota | null;
-  /** A batch with the month's tokens used up. `null` without a batch path, `undefined` if not sent. */
   readonly batched?: BatchBeyondQuota | null | undefined;
-  /** The start of an operation, sent after the batch. `null` and `undefined` as above. */
   readonly started?: BatchBeyondQuota | null | undefined;
 }
 
-/** Streams that were requested after the target had refused an invoke for its tokens. */
 export interface StreamsBeyondQuota {
   readonly streams: readonly QuotaCall[];
-  /** An invoke after the streams. It shows whether the tokens are still used up. */
+  /** An invoke after the streams, which shows whether the tokens are still used up. */
   readonly control: Exchange;
 }
 
 const maxCalls = 12;
-/** Maximum number of invokes once the quota is reached. */
 const maxBeyond = 2;
-/** Maximum number of streams after the refused invoke. The first stream may still use tokens that were left. */
+/** The first stream may still use tokens that were left. */
 const maxStreams = 2;
 const requestsBeyond = 2 * maxStreams + 1;
 
@@ -72,14 +64,14 @@ export const quotaExhausted = probe(
     for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
-      // Does not wait for a window: after a refusal for tokens, `retry_after` may lead into the next month.
+      // Sends at once: after a refusal for tokens, `retry_after` may last until the next month.
       const exchange = await own.invoke(given["agents.answering"], helloBody, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // The streams come before the last `GET /usage`, which may have to wait until the next month.
+    // Sends the streams before the last `GET /usage`, which may have to wait until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
@@ -119,7 +111,6 @@ async function streamBeyond(
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
-/** Returns the last invoke if the target refused it because the month's tokens were used up, else `null`. */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
@@ -135,14 +126,13 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Whether a successful stream has an event of this name. Some servers refuse a stream with 200 and `error`. */
+/** Some servers refuse a stream with status 200 and an `error` event. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
-/** Judges that the target refuses streams, too, once the month's tokens are used up (LIM-19). */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;
   const refusal = refusalIn(evidence);
@@ -167,10 +157,9 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
-/** Tolerance for `retry_after`: rounded to whole seconds, and by another clock. */
+/** Tolerance: the server rounds `retry_after` to seconds and uses another clock. */
 const slackSeconds = 2;
 
-/** Judges that the month's tokens are back when `retry_after` of a refusal for tokens is over (LIM-13). */
 function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
   const control = evidence.streamed?.control;
   const refusal = refusalIn(evidence);
@@ -181,7 +170,7 @@ function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
   const passed = (advancedMs === 0 ? control.sentMs - refusal.answer.endMs : advancedMs) / 1000;
   if (passed < seconds + slackSeconds)
     return inapplicable(`\`retry_after\` is ${seconds} s, longer than the run waited`);
-  // With no request left in its window, the control may be refused for the rate.
+  // If no request is left in the window, the rate limit may have caused the 429.
   const isForTokens = hasStatus(control, 429) && (wholeNumberHeader(control, headerNames.rateRemaining) ?? 0) > 0;
   if (!isForTokens) return inapplicable(`the next invoke was not refused for tokens (${outcomeOf(control)})`);
   return breach(

@@ -11,24 +11,21 @@ import { helloBody, unpaced } from "./exhaust.ts";
 import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
-/** Result of invokes with the sibling key, another key of the tier, while the first key's limit was used up. */
+/** Result of invokes with another key of the tier, the sibling key, while the first key was refused. */
 export type SiblingKeyResult =
-  // The tier has only one key. `isElsewhere` says whether another tier has two.
+  // The tier has only one key. `isElsewhere`: another tier has two.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
-  // No invoke was sent, because the target never refused the first key.
+  // No request was sent, because the target never refused the first key.
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
-      /** An invoke with the sibling key before the first key's limit was used up. `null` if none was sent. */
+      /** A control invoke before the first key's limit was used up. */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /** A second invoke after the target admitted the first key again. `null` if `after` was not refused. */
       readonly again: Exchange | null;
-      /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;
     };
 
-/** Invokes with the sibling key once, as a control. `null` with a test clock or a fresh key. */
 export async function sendSiblingControl({
   client,
   given,
@@ -39,7 +36,6 @@ export async function sendSiblingControl({
   return client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced);
 }
 
-/** The sibling key's requests while the first key's limit was used up, or the reason why there are none. */
 type SiblingInvokes =
   | Exclude<SiblingKeyResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
@@ -55,12 +51,12 @@ export async function invokeSibling(
   const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced);
   const first = await invoke();
   if (statusOf(first) !== 429) return { before, after: first };
-  // The server may have refused the request because it had not released a concurrency slot yet.
+  // The server may have refused the request because it frees concurrency slots late.
   await sleep(slotReleaseMs + 100);
   return { before, after: await invoke() };
 }
 
-/** Invokes with the sibling key again. A success shows that used-up tokens did not cause the refusal. */
+/** Invokes with the refused sibling key again: a success rules out used-up tokens as the cause. */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   used: SiblingInvokes,
@@ -69,14 +65,14 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // Lets earlier requests expire. If the target counts both keys together, they may have left no free request.
+  // A target that wrongly counts both keys together may admit nothing until earlier requests expire.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });
   return { kind: "asked", ...used, again, use };
 }
 
-/** Judges LIM-9: the target admits a key although the limit of another key of its tier is used up. */
+/** Judges LIM-9: the target admits one key while the limit of another key is used up. */
 export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   if (sibling.kind === "none")
     return sibling.isElsewhere
@@ -104,7 +100,6 @@ export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   return unproven("earlier use of the other key may explain its refusal", 'keys with `"fresh": true`');
 }
 
-/** Whether an earlier successful response of the same window reported at least two requests left. */
 function hadAllowance(before: Exchange, after: Exchange): boolean {
   const [from, to] = [sampleOf(before), sampleOf(after)];
   return isSuccess(before) && isSameWindow(from, to) && (from.remaining ?? 0) >= 2;

@@ -6,18 +6,17 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 
-/** Minimum duration of an invoke that shows that its agent plays the role `slow`. */
+/** A faster invoke shows that the agent is not slow, as its role requires. */
 const minSlowMs = 1000;
 
-/** Whether a stream still ran at a time: two of its events came later. One alone may have been delayed. */
+/** Whether a stream still ran at a time. Requires two later events, because one may have been delayed. */
 export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
-/** Returns the first extra request that succeeded while all streams still ran. `undefined` if none did. */
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** Returns the time of a stream's first event, or infinity. The headers may come before a slot is free. */
+/** Uses the first event, because the headers may arrive before the server has a free slot. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
@@ -93,7 +92,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // The extra request may have taken a slot before one of the held requests, so it counts as one of them.
+    // The extra request may have been admitted before one of the held requests, so it counts, too.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
@@ -170,7 +169,6 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Extra streams that the target admitted although all slots were taken.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );
@@ -211,7 +209,7 @@ export const slotChecks: readonly Check[] = [
 const endsIn = ({ answer }: Exchange, name: string): boolean =>
   answer.kind === "answered" && answer.events.at(-1)?.name === name;
 
-/** Judges LIM-17 by a request sent when the target must have released the slots of earlier requests. */
+/** Judges LIM-17: once earlier requests have ended, the target admits a new request. */
 export function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);

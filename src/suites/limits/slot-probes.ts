@@ -22,26 +22,19 @@ import {
   triesBeyondSlots,
 } from "./hold-slots.ts";
 
-/** Minimum real pause for all requests to reach the server. Opening a connection takes several round trips. */
+/** Opening a connection takes several round trips. */
 const minArrivalMs = 10;
-/** Maximum real pause for all requests to reach the server. */
 const maxArrivalMs = 500;
-/** The pause until all requests have reached the server, as a multiple of the duration of a health request. */
+/** Pauses for this many times the duration of a health request, so that all requests reach the server. */
 const roundTrips = 4;
 
-/** Evidence of a key whose concurrency slots were all held by slow invokes while one more request was sent. */
 export interface SlotsHeld {
   readonly concurrent: number;
-  /** The slow invokes that hold the slots, one for each slot of the key. */
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
-  /** Invokes with another key, sent while the slow invokes ran and afterwards. `null` if the tier has one key. */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
-  /** Health response of another agent, requested while the slow invokes ran. */
   readonly health: Exchange;
-  /** A batch submitted while the slow invokes ran, and again after a 5xx. `null` if no batch path is known. */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
-  /** Maximum time by the target's clock from the end of the first slow invoke to the end of the extra request. */
   readonly extraEndedAfterMs: number;
   readonly after: Exchange;
 }
@@ -66,7 +59,7 @@ export const slotsHeld = tierProbe(
     const { client, given, tested, time, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
-    // Other endpoints need a test clock. In real time, the agents may end before all requests are sent.
+    // Without a test clock, the slow invokes may end before requests to other endpoints are sent.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const { held, extra, during, health, submitted } = await holdAllSlots(
       (tripMs) => holdWithSlowInvokes(context, elsewhere, tripMs),
@@ -130,20 +123,17 @@ async function holdWithSlowInvokes(
   };
 }
 
-/** Returns a function that opens an invoke of the slow agent with the tested key. */
 function openerOfSlow({ client, given, tested }: TierProbeContext<"agents.slow">): () => PendingExchange {
   const options = { json: bodyFor(given["agents.slow"], helloBody), ...unpaced };
   return () => client.as(tested.key).open("POST", agentPath(given["agents.slow"], "invoke"), options);
 }
 
-/** Submits a batch with the key under test. Returns `null` if the target file names no path for batches. */
 function submitBatch({ client, given, tested, target }: SlotContext): PendingExchange | null {
   if (target.paths.batch === null) return null;
   const path = fillAgentId(target.paths.batch, given["agents.answering"]);
   return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
 }
 
-/** Sends the remaining requests of `elsewhere` in further minutes, while slow invokes hold all slots of a key. */
 async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
   const {
     client,
@@ -161,13 +151,11 @@ async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => Pen
   }
 }
 
-/** More failing requests in a row than the key has slots. A server that keeps their slots refuses the last ones. */
+/** More failing requests than the key has slots. A server that never frees their slots refuses the last ones. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Requests with invalid input, in the order of sending. The probe stops after a 429. */
   readonly refusedInput: readonly Exchange[];
-  /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;
   readonly failed: readonly Exchange[];
   readonly after: Exchange;

@@ -16,11 +16,9 @@ import { continuesAfter, judgeReleased } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
-/** A key with a 429, or with more admitted requests in a minute than its tier publishes. */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
-  /** Times at which the target admitted requests with other keys, in milliseconds since the start of the run. */
   readonly othersMs: readonly number[];
 }
 
@@ -57,7 +55,7 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
   return fall === null ? null : fall.fell === 1;
 };
 
-/** Returns the ids of GET requests that certainly counted: `Remaining` fell by one before and after each. */
+/** Returns the ids of GET requests that certainly counted, because `Remaining` fell by one each time. */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   const reads = counting.flatMap(({ sample, isAfterAll, isBeforeNext }, index) => {
@@ -77,7 +75,6 @@ export function idsOfCountedReads(samples: readonly Sample[]): string[] {
 
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether a 429 says that the minute's limit is used up, and not the hour, a slot or the month's tokens. */
 const reportsMinuteExhausted = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
   sample.limit === perMinute &&
@@ -85,17 +82,13 @@ const reportsMinuteExhausted = (sample: Sample, { limits: { perMinute } }: RunKe
   sample.resetAfter !== null &&
   sample.resetAfter * 1000 <= minuteOverMs;
 
-/** A refusal for the minute's limit right after a response that reported requests left. */
 interface Shortfall {
   readonly before: Sample;
   readonly refusal: Sample;
-  /** The `Remaining` of the response before the refusal. */
   readonly left: number;
-  /** Number of requests with other keys that the target admitted in the minute before the refusal. */
   readonly others: number;
 }
 
-/** Finds a refusal for the minute's limit right after a response that reported at least two requests left. */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
   if (limits.burst === null || limits.burst < limits.perMinute) return null;
@@ -104,7 +97,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Number of requests between the two, or in flight, that may have used up the reported `Remaining`.
+    // Requests in between or in flight, which may have used up `Remaining`.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -113,13 +106,13 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** Minimum `Remaining` before the refusal. A smaller value may be off by one on servers that update late. */
+/** A smaller `Remaining` proves nothing, because some servers update the header late. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether requests with other keys explain the refusal, because the target counts several keys together. */
+/** Whether the target counts several keys together, so that requests with other keys explain the refusal. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {

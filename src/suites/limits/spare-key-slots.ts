@@ -13,16 +13,13 @@ import { awaitBriefly } from "./hold-slots.ts";
 import { spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** A stream and then an invalid invoke on the last free slot, each followed by a valid invoke. */
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
-  /** An invoke without `query`. `null` if the slot of `stream` was not released. */
   readonly badInput: Exchange | null;
   readonly afterInput: Exchange | null;
 }
 
-/** Result of holding all slots of the spare key with streams, which the client then closed (`left`). */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
   | { readonly kind: "no agent" }
@@ -31,35 +28,30 @@ export type SpareSlots =
       readonly kind: "left";
       readonly concurrent: number;
       readonly streams: readonly Exchange[];
-      /** An invoke that was sent while the streams held all slots. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
-      /** Invokes after all streams were closed. The probe stopped at the first invoke that the target admitted. */
       readonly after: readonly Exchange[];
-      /** Slow streams on all slots except one, after the first streams. Empty if no invoke of `after` was admitted. */
       readonly reopened: readonly Exchange[];
-      /** Requests on the one free slot. `null` if the streams of `reopened` did not hold all other slots. */
       readonly ended: EndedOnLastSlot | null;
     };
 
 const delayMs = 250;
-/** Body of a request for a stream of about 12 seconds. A target need not follow `stream_delay_ms`. */
+/** Requests a stream of about 12 seconds, though a target need not follow `stream_delay_ms`. */
 const slowBody = {
   query: `Please count: ${Array.from({ length: 48 }, (_, index) => index + 1).join(" ")}`,
   parameters: { stream_delay_ms: delayMs },
 } as const;
 /** Number of events to read before deciding whether a stream is slow. */
 const sampleSize = 5;
-/** Maximum real time to wait for the first events of a stream. */
 const sampleMs = 4000;
-/** Minimum gap between the events of a slow stream, as a share of the requested delay. */
+/** A stream counts as slow if its events are at least this share of the requested delay apart. */
 const minObservedDelayShare = 0.6;
-/** Pauses, in ms, before each invoke after the streams. A server may notice closed connections seconds later. */
+/** Pauses before each invoke. A server may notice seconds later that a client closed its connection. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pause, in ms, before each try of an invoke after a request that ended normally (without a disconnect). */
+/** Pauses before each invoke after a request that ended without a disconnect. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
-/** Real time until a server on a test network learns that the client closed a connection. */
+/** Time until a server learns that the client closed a connection. */
 const networkMs = 50;
 
 const slotRequests = (target: Target): number => {
@@ -67,7 +59,7 @@ const slotRequests = (target: Target): number => {
   return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/** Whether this probe tests the slots because the probe `streamsHeld` cannot run. */
+/** Whether this probe must test the slots, because `streamsHeld` cannot run. */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&
@@ -123,7 +115,7 @@ export const spareSlotsLeft = probe(
 
 type Waiting = Pick<RunClock, "sleep" | "now">;
 
-/** Opens slow streams on all slots except one. Retries refused ones, because closed streams may hold slots. */
+/** Opens slow streams on all slots except one. Retries, because closed streams may still hold slots. */
 async function holdAllButOne(client: Client, agent: string, concurrent: number, time: Waiting) {
   const held: { readonly stream: PendingExchange; readonly isOpen: boolean }[] = [];
   for (const pauseMs of lastSlotPausesMs) {
@@ -137,7 +129,6 @@ async function holdAllButOne(client: Client, agent: string, concurrent: number, 
     }
     if (held.at(-1)?.isOpen !== false) break;
   }
-  // Leaves out each refused stream that was sent again later. Only the last stream can be a refused one.
   return held.filter(({ isOpen }, index) => isOpen || index === held.length - 1);
 }
 
@@ -149,7 +140,6 @@ async function endOnLastSlot(
   const invoke = (): Promise<Exchange> => client.invoke(answering, helloBody, unpaced);
   const next = async (): Promise<Exchange | null> =>
     (await sendUntilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // A closed stream may still hold the last slot.
   const streams = await sendUntilAdmitted(() => client.stream(agent, helloBody, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
@@ -160,7 +150,6 @@ async function endOnLastSlot(
 
 interface TimedStream {
   readonly stream: PendingExchange;
-  /** Whether the gaps between the first events are nearly as long as the request asked for. */
   readonly isSlow: () => Promise<boolean>;
 }
 
@@ -179,7 +168,7 @@ function openTimed(client: Client, agent: string, time: Pick<RunClock, "now">): 
   });
   const isSlow = async (): Promise<boolean> => {
     await Promise.race([sampled.promise, stream.finished, sleep(sampleMs, null, { ref: false })]);
-    // Leaves out the gap before the second event, because the agent may need time to begin.
+    // Ignores the time to the second event, because the agent may need time to begin.
     const gapsMs = timesMs.slice(2).map((ms, index) => ms - (timesMs[index + 1] ?? ms));
     return timesMs.length >= sampleSize && gapsMs.every((ms) => ms >= minObservedDelayShare * delayMs);
   };

@@ -11,18 +11,18 @@ import { countedReadOf } from "./key-history.ts";
 import { marginMs, requestsBeyondMinute } from "./minute-probe.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
-/** A key of a small tier that is not the main key. Using up its minute does not delay the rest of the run. */
+/** A key with a small limit that is not the main key. Using up its limit delays no other probe. */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another key of the tier, whose requests must not lower the spare key's `Remaining`. `null` if there is none. */
+  /** Another key of the same tier, whose requests must not lower the spare key's `Remaining`. */
   readonly partner: TargetKey | null;
 }
 
-/** Maximum limit per minute of a spare key. Using up a larger limit would take too many requests. */
+/** A larger limit would take too many requests to use up. */
 const maxPerMinute = 20;
 
-/** Returns a spare key of the tier with the smallest limit per minute. `null` with a test clock. */
+/** Returns a key of the tier with the smallest limit; `null` with a test clock. */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
   if (target.clock !== null || main === null) return null;
@@ -35,7 +35,6 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/** Returns the spare key and another key of its tier, as far as the target has them. */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
@@ -45,20 +44,17 @@ const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
-/** Invokes: two with the spare key (`before`, `after`), and between them some with another key of the tier. */
 export interface PartnerUse {
   readonly before: Exchange;
   readonly partner: readonly Exchange[];
   readonly after: Exchange;
 }
 
-/** Result of using up the minute's limit of a spare key. */
 export interface SpareMinute {
   readonly isSpare: boolean;
   readonly between?: PartnerUse | null;
 }
 
-/** Invokes with another key of the tier between two requests of the spare key, then uses up the spare key. */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -86,7 +82,6 @@ export const spareMinuteExhausted = probe(
   },
 );
 
-/** Invokes with another key of the tier between two requests of the spare key. Never waits for the limit. */
 async function usePartnerBetween(
   { client, agent, time }: KeySender,
   { recorder }: Pick<ProbeContext, "recorder">,
@@ -103,7 +98,7 @@ async function usePartnerBetween(
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
-/** Uses up the spare key's minute, and again at another offset if too many or too few are admitted. */
+/** Uses up the spare key's limit per minute, and a second time if the count looks wrong. */
 async function exhaustSpareKey(
   sender: KeySender,
   context: Pick<ProbeContext, "recorder">,
@@ -121,7 +116,7 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // Once the run is a minute old, requests from before the run cannot explain a second refusal.
+  // In the run's second minute, requests from before the run cannot explain a refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });

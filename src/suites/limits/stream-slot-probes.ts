@@ -24,10 +24,9 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** More failing streams in a row than the key has slots. A server that keeps their slots refuses the last ones. */
+/** More failing streams than the key has slots. A server that never frees their slots refuses the last ones. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
-  /** The failing streams in the order of sending. The probe stops after a 429. */
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -56,9 +55,7 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Invokes while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
-  /** Extra streams, opened one by one while the first streams ran. Empty if the first extra invoke was refused. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -86,7 +83,6 @@ export const streamsHeld = tierProbe(
   },
 );
 
-/** Holds all slots of a key with streams, and sends extra invokes while the streams run. */
 async function holdStreams(
   {
     client,
@@ -121,13 +117,12 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether a response has already arrived and meets the condition `isSuch`. Does not wait. */
 const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
-/** Maximum number of streams beyond the key's slots. If none is refused, streams hold no slots. */
+/** If the target admits so many extra streams, streams hold no slots. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -141,7 +136,6 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-/** Whether an earlier stream with {@link briefParameters} ran long enough to hold a slot for this probe. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
@@ -155,7 +149,6 @@ function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
     );
 }
 
-/** Lets a short part of the streams' duration pass, after which they still run. */
 const passPartOfStream = async (time: RunClock): Promise<void> => {
   await (time.agentsUseRealTime() ? sleep(partOfStreamMs) : time.passUntil(sleep(20), 1000));
 };

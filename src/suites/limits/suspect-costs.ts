@@ -10,11 +10,10 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Watches how far each request lowers `Remaining`, and repeats requests that seem to cost too much. */
+/** Watches for requests that lower `Remaining` too far, and repeats them. */
 interface CostWatcher {
-  /** Compares a request with the key's previous request. `again` sends the request again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats the requests that seemed to cost too much, because another client may cause a single high cost. */
+  /** Repeats requests that cost too much: once may be another client's doing. */
   readonly repeatSuspects: () => Promise<void>;
 }
 
@@ -23,12 +22,10 @@ interface Suspect {
   readonly again: () => Promise<Exchange | null>;
 }
 
-/** Maximum number of requests to repeat because they seem to cost too much. */
 const maxSuspects = 4;
-/** Number of times to repeat a request that seems to cost too much. */
 const repeatCount = 3;
 
-/** Creates a watcher of request costs, which does nothing without a test clock. */
+/** Creates a watcher, which does nothing without a test clock. */
 export function createCostWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();
@@ -55,7 +52,6 @@ const kindOf = (exchange: Exchange): RequestKind => ({
   outcome: isSuccess(exchange) ? "2xx" : String(statusOf(exchange)),
 });
 
-/** Whether `Remaining` fell, from one response to the next, by more than the second request may cost. */
 function costsTooMuch(before: Exchange, exchange: Exchange): boolean {
   const [from, to] = [sampleOf(before), sampleOf(exchange)];
   const fall = fallBetween(from, to);

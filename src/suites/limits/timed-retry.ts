@@ -8,10 +8,8 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
-/** A request after a refusal, with the bounds of the time between them in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
-  /** `retry_after` of the refusal. */
   readonly saidSeconds: number;
   readonly atLeastSeconds: number;
   readonly atMostSeconds: number;
@@ -19,7 +17,7 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** Time, in ms, after which no limiter counts a request, even if it adds a share of the previous hour. */
+/** Time after which no limiter counts a request, not even as a share of the previous hour. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({
@@ -30,10 +28,10 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
   countedRead: burstReadOf(context),
 });
 
-/** Statuses of a missing endpoint. Some servers check the key or the limit before the path. */
+/** Includes 401, 403 and 429, because some servers check the key or the limit before the path. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
-/** Skips the probe (`SkipError`) if the run's earlier requests show that the target lacks an endpoint. */
+/** Throws a `SkipError` if earlier requests show that the target lacks the endpoint. */
 export function requireEndpoint(
   endpoint: "invoke" | "stream",
   { client, recorder }: Pick<ProbeContext, "client" | "recorder">,
@@ -48,7 +46,6 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-/** Whether the key's limits are unused when a probe begins, and since when (`null` if the probe did not wait). */
 export interface StartState {
   readonly beganFresh: boolean;
   readonly idleSinceMs: number | null;
@@ -71,7 +68,7 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Sta
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Sends a request well before the end of `retry_after`. `null` if that is under 4 seconds or too long to wait. */
+/** Sends a request too early, well before the end of `retry_after`; `null` if it cannot. */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;
@@ -80,7 +77,7 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
   return timedRetry(await invokeUnpaced(sender), refusal, seconds);
 }
 
-/** Sends a request half a second after `retry_after`. `null` without one, or if the run may not wait that long. */
+/** Sends a request half a second after `retry_after`; `null` if the run may not wait that long. */
 export async function retryWhenDue(
   sender: KeySender,
   refusal: Exchange | undefined,
@@ -91,7 +88,7 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If only the test clock advanced, a slow server may not have released its slot in real time.
+  // If only the test clock advanced, a slow server may not have freed its slot in real time.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;
@@ -101,7 +98,7 @@ export async function retryWhenDue(
   return timedRetry(exchange, refusal, seconds);
 }
 
-/** Returns `waitMs`, or longer if the wait would end just before a reset, where `Remaining` proves nothing. */
+/** Returns a wait that does not end just before a reset, when `Remaining` proves nothing. */
 export function pastNearReset(
   waitMs: number,
   refusal: Exchange | undefined,
@@ -116,7 +113,7 @@ export function pastNearReset(
   return leftMs <= maxBurstMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** Maximum duration of a burst, which must fit in the time until the reset. */
+/** A burst must end before the reset. */
 const maxBurstMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>
@@ -127,7 +124,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // After an advance of the test clock, real time does not count: the clock may stand still between advances.
+    // Real time does not count after an advance, because the test clock may stand still.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

@@ -17,10 +17,10 @@ import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess, outcomeOf } fro
 export const maxTimeoutMs = 60_000;
 export const timeoutStepMs = 5000;
 
-/** Maximum number of slots of a key to test, because each slot takes an execution. */
+/** More slots would take too many executions of agents. */
 const maxSlots = 4;
 
-/** Returns the key with the fewest slots. `null` if these are more than `maxSlots`, or without a test clock. */
+/** Returns the key with the fewest concurrency slots; `null` if that is too many, or without a test clock. */
 export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
   const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
@@ -30,17 +30,17 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/** An invoke after executions that held all slots have ended. It shows whether the slots are free again. */
+/** An invoke after other executions ended, which shows whether their slots are free again. */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
-  /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */
+  /** The same invoke 5 seconds later; `null` unless `after` was refused. */
   readonly later: Exchange | null;
 }
 
-/** Maximum time, by the target's clock, to release the concurrency slots of ended executions. */
+/** The target may need this long to free the concurrency slots of ended executions. */
 const slotReleaseMs = 5000;
 
-/** Invokes an agent. After a 429, invokes it again once the target must have released the slots. */
+/** Invokes an agent. After a 429, waits until the server must have freed the slots, and tries again. */
 export async function invokeAfterEnds(
   own: Client,
   agent: Parameters<Client["invoke"]>[0],
@@ -53,7 +53,6 @@ export async function invokeAfterEnds(
   return { after, later: await send() };
 }
 
-/** Judges that the target releases the slots of executions that timed out. */
 export function judgeTimedOutSlots(
   { after, later }: InvokeAfterEnds,
   ended: readonly Exchange[],
@@ -71,7 +70,6 @@ export function judgeTimedOutSlots(
   );
 }
 
-/** Invokes of an agent that times out, one for each slot of a key. */
 export interface TimedOutInvokes extends InvokeAfterEnds {
   readonly invokes: readonly Exchange[];
 }
@@ -94,7 +92,7 @@ export const invokesTimedOut = probe(
     const sent = Array.from({ length: smallest.slots }, () =>
       own.invoke(given["agents.timingOut"], { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The pacer may send one invoke only after another has ended.
+    // The harness may delay each invoke until the previous one has ended.
     const invokes = await time.passUntil(Promise.all(sent), maxTimeoutMs * smallest.slots, timeoutStepMs);
     return { invokes, ...(await invokeAfterEnds(own, given["agents.answering"], time)) };
   },
@@ -114,7 +112,6 @@ export const timedOutInvokesCheck = check(
   { as: "invokes that time out", since: "1.2" },
 );
 
-/** An invoke of an agent that takes longer than the default timeout, with bounds of its duration. */
 interface OverdueInvoke {
   readonly exchange: Exchange;
   readonly minMs: number;
@@ -122,16 +119,16 @@ interface OverdueInvoke {
 }
 
 const defaultTimeoutSeconds = 30;
-/** Minimum duration that counts as a timeout of 30 seconds. The tolerance is 10 %, as for retries. */
+/** Tolerates a timeout that comes up to 10 % early. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
-/** Minimum duration that proves a longer timeout. A cold start or a queue may explain less. */
+/** A longer duration cannot be explained by a cold start or a queue. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
-/** Maximum execution time that a response may report if the default timeout ended the execution. */
+/** Longest execution time that may be reported for an execution that the default timeout ended. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 const responseTimeoutMs = maxDefaultMs + 5000;
 const clockStepMs = 5000;
-/** Real pause between two advances of the test clock, so that responses can arrive. */
+/** Pause between two advances of the test clock, so that responses can arrive. */
 const clockRestMs = 50;
 
 const requestCount = (target: Target): number => Number(roleAssignmentOf(target, "timingOutByDefault") !== null);
@@ -171,11 +168,11 @@ const overdueInvoked = probe(
 const expected = `a timeout after ${defaultTimeoutSeconds} s`;
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Whether an error response names a timeout as its cause. Errors without that may have another cause. */
+/** Only an error that names a timeout proves one. */
 const namesTimeout = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
 
-/** Whether a gateway may have ended the request, because the response has no error code of the document. */
+/** Without an error code of the document, a gateway may have ended the request. */
 const mayBeGateway = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 502, 503, 504) && codeOf(exchange) === null;
 

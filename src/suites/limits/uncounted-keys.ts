@@ -8,10 +8,9 @@ import { requestsLeaving } from "../headers/value-sequences.ts";
 import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
 
-/** Minimum number of requests in a row. With fewer, a limiter may have given back as many as were counted. */
+/** A shorter series proves nothing, because the limiter may restore as many requests as it counts. */
 const minInRow = 4;
 
-/** Returns rows of admitted requests of one key and window that all count, with only health requests between. */
 function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {
   const countedRead = countedReadIn(all);
   const rows: Sample[][] = [[]];
@@ -31,7 +30,6 @@ function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {
 
 const isAtLimit = ({ remaining, limit }: Sample): boolean => remaining !== null && remaining === limit;
 
-/** Whether a limiter cannot have given back every request of a row before the next. */
 function cannotBeGivenBack(row: readonly Sample[], { samples, limits, unjudged = [] }: KeySamples, hasClock: boolean) {
   const [first, last] = [row[0], row.at(-1)];
   if (first === undefined || last === undefined || limits === null) return false;
@@ -40,7 +38,7 @@ function cannotBeGivenBack(row: readonly Sample[], { samples, limits, unjudged =
   return row.length - 1 > refilled + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
 }
 
-/** Judges that the target counts the requests of every key (HDR-12): `Remaining` does not stay at the limit. */
+/** Judges HDR-12 for every key: `Remaining` must not stay at the limit. */
 export function judgeEveryKeyCounted(all: AllSamples): Finding<never> {
   const rows = all.keys.map((key) => ({ key, rows: countedRows(key, all) }));
   const limitsThatFall = new Set(rows.flatMap((each) => each.rows.flatMap(([first]) => countedLimit(first))));
@@ -58,7 +56,6 @@ export function judgeEveryKeyCounted(all: AllSamples): Finding<never> {
   return holds();
 }
 
-/** Returns the limit of a window's first response if its `Remaining` is one less. Otherwise returns nothing. */
 const countedLimit = (first: Sample | undefined): number[] =>
   first?.limit !== undefined && first.limit !== null && first.remaining === first.limit - 1 ? [first.limit] : [];
 

@@ -7,26 +7,23 @@ import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { type AllExchanges, endpointOf, successesOf } from "../shared/all-exchanges.ts";
 import { fallWithin } from "./ledger.ts";
 
-/** Two GET requests of the same usage endpoint in a row, within one rate-limit window. */
 interface ReadInterval {
   readonly before: Exchange;
   readonly after: Exchange;
-  /** How far `Remaining` fell from the first read to the second. */
   readonly fell: number;
   readonly key: KeySamples;
 }
 
 interface UsageInterval extends ReadInterval {
-  /** How far `requests.used` grew from the first read to the second. */
   readonly grown: number;
 }
 
-/** Minimum number of intervals in which usage grows as `Remaining` falls. Some targets update usage late. */
+/** Usage must agree with `Remaining` this often before a difference counts, because some targets update usage late. */
 const minAgreeing = 2;
-/** Minimum number of requests by which usage must grow or lag in an interval. One may be counted late. */
+/** A difference of one request proves nothing, because a request may be counted late. */
 const minRequests = 2;
 
-/** Judges USE-7: between two reads of usage, `requests.used` grows as far as `Remaining` falls. */
+/** Judges USE-7: `requests.used` grows as far as `Remaining` falls. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
     const grown = growthBetween(each.before, each.after);
@@ -47,7 +44,6 @@ export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Findin
   );
 }
 
-/** Observes which numbers in `GET /keys/usage` change by as much as `Remaining` falls between two reads. */
 export function observeKeyUsage(samples: AllSamples, all: AllExchanges): Observation {
   const intervals = intervalsOf("keyUsage", samples, all).filter(({ fell }) => fell > 0);
   const [first] = intervals;
@@ -68,7 +64,6 @@ const growthAt = (path: string, before: Exchange, after: Exchange): number => {
   return (to ?? NaN) - (from ?? NaN);
 };
 
-/** Returns all numbers in a JSON value by their path, such as `requests.used`. */
 const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   if (typeof value === "number") return new Map([[path, value]]);
   if (typeof value !== "object" || value === null) return new Map();
@@ -77,7 +72,6 @@ const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   );
 };
 
-/** Returns the pairs of consecutive reads of one usage endpoint with one key, within one rate-limit window. */
 function intervalsOf(endpoint: "usage" | "keyUsage", samples: AllSamples, all: AllExchanges): readonly ReadInterval[] {
   const reads = Map.groupBy(successesOf(all, endpoint), ({ key }) => key);
   return samples.keys.flatMap((key) => {

@@ -37,7 +37,7 @@ const requestedPage = memoizeByObject(
   },
 );
 
-/** Whether the document leaves a response open: the page is past the end, or `page` or `limit` is below 1. */
+/** The document does not define responses to pages past the end, or to a `page` or `limit` below 1. */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
@@ -45,13 +45,11 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-/** Whether a request names a limit and a page after the first. That page may lie past the end of the list. */
 function isPastTheEnd(exchange: Exchange): boolean {
   const { page, limit } = requestedPage(exchange);
   return page !== null && page > 1 && limit !== null && limit >= 1;
 }
 
-/** Judges `pagination` on a page past the end, where fields may be absent. */
 function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined {
   if (!isObject(pagination)) return undefined;
   const present = paginationFields.filter((name) => name in pagination);
@@ -62,7 +60,6 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
-/** Returns all list responses. `isOpen` is set if the document does not define the content. */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
@@ -76,13 +73,11 @@ const pageCases = (all: AllExchanges): ClauseCase<JudgedResponse>[] =>
 
 const noPage = () => unproven("no page has its agents and a complete `pagination`");
 
-/** Returns a text that identifies an agent of the list: its id, or all of its fields if it has no id. */
 export function identityOf(agent: unknown): string {
   const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
   return JSON.stringify(id ?? agent);
 }
 
-/** Creates a check of every page of the list that arrived completely. */
 const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch | null | undefined): Check =>
   checkEvery(
     clause,
@@ -92,7 +87,7 @@ const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch |
       members: ({ all }) => pageCases(all),
       judge: ({ exchange }) => {
         const page = pageOf(exchange);
-        // An empty page after the first may lie past the end of the list, where the document defines no response.
+        // The document does not define the response to a page past the end of the list.
         const isDefined = page !== null && (page.agents.length > 0 || (requestedPage(exchange).page ?? 1) === 1);
         return isDefined ? judge(page) : undefined;
       },
@@ -106,7 +101,7 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether a request may omit `page` and `limit`, but a success has status 200.
+    // A request may have to name `page` and `limit`, so only requests with both must succeed.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),
@@ -169,7 +164,7 @@ export const listing = suite("List agents", [
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
-    // With a single page, the second lies past the end, where the document defines no response.
+    // If all agents fit on one page, the document does not define the response to a second page.
     if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)

@@ -16,7 +16,7 @@ export const secondPageListed = probe(
   }),
 );
 
-/** Returns the first page of the list, which the pre-flight discovery has read. This probe sends no request. */
+/** Returns the first page of the list, which the pre-flight discovery has read. */
 export const firstPageListed = probe(
   "the first page of the agents is listed",
   { requests: 0, reads: true },
@@ -45,7 +45,6 @@ interface Listing {
   readonly pagination: unknown;
 }
 
-/** Returns the agents and `pagination` of a list, at the top level or in the envelope. */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
   const [data, result, metadata] = [
@@ -78,7 +77,6 @@ export interface Page {
   readonly pagination: Pagination;
 }
 
-/** Parses a page of the list. `null` unless it has agents and a valid `pagination`. */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

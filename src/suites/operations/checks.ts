@@ -67,7 +67,6 @@ function missingHandle(evidence: BatchSubmitted): Unproven | null {
 
 type HandleClause = "OPS-1" | "OPS-2" | "OPS-3";
 
-/** The rules of operation handles, by clause. A rule returns `undefined` if it cannot judge the handle. */
 const handleRules: Readonly<
   Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
 > = {
@@ -109,7 +108,6 @@ const checkHandles = (clause: HandleClause): Check =>
     },
   );
 
-/** Creates a check of the operation handle that answers the batch of {@link longBatchCounted}. */
 const checkLongBatch = (clause: HandleClause): Check =>
   check(
     clause,
@@ -117,7 +115,7 @@ const checkLongBatch = (clause: HandleClause): Check =>
     (batch) => {
       if (batch === null) return fewRequests;
       const { submitted } = batch;
-      // The document names no maximum length of a batch, so a target may reject this one.
+      // A target may reject the batch, because the document names no maximum length.
       if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
       const handle = handleOf(submitted);
       const { operationId, checkUrl, status } = handle;
@@ -131,7 +129,6 @@ const checkLongBatch = (clause: HandleClause): Check =>
     { as: "long batch", since: "1.2" },
   );
 
-/** Judges that a batch is accepted and all its entries are executed. One entry has unusual names and values. */
 function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
   if (batch?.unusual === undefined) return fewRequests;
   const { submitted, unusual, completed } = batch;
@@ -172,7 +169,6 @@ function judgeTokens(batch: LongBatch | null): Finding<never> {
       );
 }
 
-/** Check of the month's tokens after a batch. The suite `usage` includes it. */
 export const batchTokensCheck = check(
   "USE-8",
   { batch: longBatchCounted, sent: invokedWithWebhooks },

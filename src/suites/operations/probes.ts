@@ -18,7 +18,6 @@ import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { unusualEntry } from "../stream/unusual-probes.ts";
 
-/** The fields of an operation handle. A field is `undefined` if it is absent. */
 export interface OperationHandle {
   readonly operationId: unknown;
   readonly status: unknown;
@@ -26,19 +25,16 @@ export interface OperationHandle {
 }
 
 export interface BatchSubmitted {
-  /** Path for batches, with the placeholder `{agent_id}`. `null` if the target file has none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
-  /** Response to the start of a single operation. `null` if the target file has no path for it. */
   readonly started?: Exchange | null;
-  /** GET requests for the started operation, in order. Empty if no operation was started. */
   readonly polls: readonly Exchange[];
   readonly control: Exchange;
 }
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Waits before each GET of an operation, by the target's clock, with a test clock (`advanced`) and without. */
+/** Waits before each GET of an operation, with a test clock (`advanced`) and without. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -60,7 +56,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Another operation whose response checks can judge. Both end during `pollToEnd`, before later probes.
+    // Creates another operation whose response can be judged.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -88,28 +84,26 @@ export const longBatchSubmitted = probe(
     const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
     const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
     const id = startedId(submitted);
-    // Waits until the operation has ended. Otherwise the next probe would count its executions.
+    // Waits until the operation has ended, so that the next probe does not count its executions.
     if (id !== null) await pollToEnd(client, id, time);
     return { submitted };
   },
 );
 
-/** Returns the id of a started operation. `null` if there is none, or it cannot be part of a path. */
+/** Returns the id of a started operation; `null` if none can be used in a path. */
 export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
 }
 
-/** Returns a path of the target file with the agent's id in place of `{agent_id}`. */
 export const fillAgentId = (path: string, agent: string): string =>
   path.replaceAll("{agent_id}", encodedSegment(agent));
 
-/** Reads an operation until it is no longer pending, or the waits of `pollWaitsMs` are used up. */
 export async function pollToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
-    // After an advance of the test clock, the target may still need real time to work on the operation.
+    // The target may still need real time after the test clock has advanced.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
@@ -141,7 +135,7 @@ export function handleOf(exchange: Exchange): OperationHandle {
   };
 }
 
-/** Returns the two accepted values of `check_url`: with and without the path of the target's base URL. */
+/** Returns the accepted values of `check_url`: with and without the path of the target's base URL. */
 export function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
   return [operationId, encodedSegment(operationId)].flatMap((id) => [
@@ -151,16 +145,13 @@ export function checkUrlsOf({ request: { url } }: Exchange, operationId: string)
 }
 
 export const batchLength = 11;
-/** Start of the query of each batch entry that has only a query. */
 export const plainStart = "Hello. ";
 
-/** A batch of eleven queries, and reads of usage before and after it. */
 export interface LongBatch {
   readonly before: Exchange;
   readonly submitted: Exchange;
   readonly after: Exchange;
   readonly completed: readonly Delivery[];
-  /** Response to the batch with an unusual first entry. Differs from `submitted` only if the target rejected it. */
   readonly unusual?: Exchange;
 }
 
@@ -176,7 +167,7 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, uses another agent than the one whose earlier deliveries may still be retried.
+    // Without a test clock, earlier deliveries of the usual agent may still be retried.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));
@@ -192,10 +183,8 @@ export const longBatchCounted = probeIfManyRequests(
   },
 );
 
-/** Returns the query of the execution that a delivery reports, as it was received. */
 export const reportedQuery = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "input", "query");
 
-/** Returns the query of the execution that a delivery reports; `""` if the delivery has none. */
 export function queryOfDelivery(delivery: Delivery): string {
   const query = reportedQuery(delivery);
   return typeof query === "string" ? query : "";

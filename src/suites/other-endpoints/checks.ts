@@ -32,14 +32,12 @@ const agentDetailsRead = probe(
 
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
-/** Returns all records of agents that the target has sent, in its list and under the agent's own path. */
 function recordsIn({ read, listing }: EvidenceOf<typeof agentDetailsRead>): unknown[] {
   const { agents } = listingOf(listing);
   const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
   return [...detail, ...(Array.isArray(agents) ? agents : [])];
 }
 
-/** Returns the distinct values of these fields, each with the name of its field. */
 const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
   ...new Set(
     records.flatMap((record) =>

@@ -28,7 +28,6 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
-/** Judges that each delivery got the right reply. `unproven` if the receiver was once unreachable. */
 function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);
@@ -37,7 +36,7 @@ function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentD
   return breach(expected, wrong.map(describe).join("; "), ...wrong.map(({ exchange }) => exchange));
 }
 
-/** Calls a judge only if the receiver accepted the positive control. Otherwise its replies prove nothing. */
+/** Judges only if the receiver accepted a plain delivery. Otherwise its replies prove nothing. */
 const afterControl =
   <E, R>(judge: (evidence: E) => R) =>
   (evidence: E & { readonly control: SentDeliveries }) => {
@@ -61,13 +60,12 @@ const got401 = ({ exchange }: SentDelivery): boolean => hasStatus(exchange, 401)
 const is4xx = ({ exchange: { answer } }: SentDelivery): boolean =>
   answer.kind === "answered" && answer.status >= 400 && answer.status < 500;
 
-/** Whether the receiver replied in time, whatever the status. Another clause judges statuses. */
+/** Ignores the status, which another clause judges. */
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 
 const observeReplies = afterControl(({ tried }: Tried) => observed([tried].flat().map(describe).join("; ")));
 
-/** Describes how often each outcome occurred among concurrent deliveries: `20 of 20: 200`. */
 function describeOutcomes(sent: SentDeliveries): string {
   const counts = Map.groupBy(sent, ({ exchange }) => outcomeOf(exchange));
   return [...counts].map(([outcome, { length }]) => `${length} of ${sent.length}: ${outcome}`).join("; ");

@@ -5,7 +5,6 @@ import type { DeliverySender } from "../../run/party-session.ts";
 import type { Header } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-/** A webhook delivery event with the fields of the document. */
 export interface DeliveryEvent {
   readonly id: string;
   readonly type: string;
@@ -16,7 +15,7 @@ export interface DeliveryEvent {
 }
 
 export const asciiText = "How is the weather in Berlin?";
-/** Text that finds a receiver which decodes the body before it checks the signature. */
+/** Text outside ASCII, to find receivers that decode the body before they check its signature. */
 export const textOutsideAscii = "Grüße aus 東京: 🙂 \u2028 ½";
 
 interface EventOptions {
@@ -48,24 +47,23 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
   return { ...common, error: { code: "EXECUTION_ERROR", message: text, details: "the model did not answer" } };
 }
 
-/** Returns `agent.completed`, or the webhook's first event type if the webhook does not select it. */
+/** Returns `agent.completed` if the webhook selects it, else the first event type that the webhook selects. */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];
 
-/** Writes an event as most services do. Parsing and writing the text again does not change it. */
+/** Writes JSON as most services do, so that parsing and writing it again changes nothing. */
 export const compactJson = (event: object): string => JSON.stringify(event);
 
-/** Writes an event in ASCII, with escapes for all other characters and for slashes. */
 export const escapedJson = (event: object): string =>
   JSON.stringify(event)
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Writes an event with white space that no serializer writes, and a line feed at the end. */
+/** Writes JSON with unusual white space, which parsing and writing again would lose. */
 export const spacedJson = (event: object): string =>
   ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
 
-/** Serializes an event with all fields in reverse order, and with a zero at the end of a number. */
+/** Writes JSON with unusual field order and number format, which parsing and writing again would lose. */
 export const reversedJson = (event: DeliveryEvent): string =>
   JSON.stringify(reversed(event)).replace('"execution_time":1.5', '"execution_time":1.50');
 
@@ -78,16 +76,15 @@ function reversed(value: unknown): unknown {
   );
 }
 
-/** Returns the value of `X-Service-Signature` for a raw body. Source: Delivery security and policy 1. */
+/** Returns the value of the header `X-Service-Signature` for a body. */
 export const deliverySignature = (body: string, secret: string): string =>
   createHmac("sha256", Buffer.from(secret, "utf8")).update(body, "utf8").digest("hex");
 
 export const signatureHeader = (signature: string): Header => [headerNames.deliverySignature, signature];
 
-/** Returns a signature in which every digit is wrong. */
 export const wrongSignature = (signature: string): string =>
   signature.replaceAll(/./g, (digit) => ((Number.parseInt(digit, 16) + 8) % 16).toString(16));
 
-/** Returns a signature in which only the last digit is wrong. */
+/** Returns a signature whose last digit is wrong, to find receivers that compare only the beginning. */
 export const nearlyRightSignature = (signature: string): string =>
   signature.slice(0, -1) + wrongSignature(signature.slice(-1));

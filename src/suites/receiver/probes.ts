@@ -31,14 +31,13 @@ const sendSigned = (
 const nameWithWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
   secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
 
-/** Sends a delivery for each item, one after the other, so that the receiver never has two at a time. */
 async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number) => Promise<SentDelivery>) {
   const sent: SentDelivery[] = [];
   for (const [at, item] of items.entries()) sent.push(await send(item, at));
   return sent;
 }
 
-/** The positive control: a plain, correctly signed delivery for each secret, which the receiver must accept. */
+/** The positive control: plain deliveries with a correct signature, which the receiver must accept. */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
   sendInSequence(sender.secrets, (secret, at) =>
     sendSigned(
@@ -107,7 +106,6 @@ export const unsignedDelivered = deliveryProbe("a delivery without a signature i
 
 const minuteMs = 60_000;
 
-/** Sends an event twice, then two later events in the wrong order, and then the first event again. */
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);
@@ -140,7 +138,7 @@ export const unknownTypeDelivered = deliveryProbe("a delivery of an unknown even
 const mebibyte = 1024 * 1024;
 
 export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (sender) =>
-  // The body is padded with white space, which is legal after JSON. So the receiver gets no unknown field.
+  // Pads the body with white space, which is legal after JSON, instead of an unknown field.
   sendSigned(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
 );
 

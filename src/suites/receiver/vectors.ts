@@ -10,7 +10,7 @@ import {
   deliverySignature,
 } from "./event.ts";
 
-/** Secrets of many shapes. The HMAC key is always the UTF-8 bytes of the text, even if it looks encoded. */
+/** Secrets that look like other encodings. The HMAC key is always the UTF-8 text. */
 const secrets: Readonly<Record<string, string>> = {
   text: "correct horse battery staple",
   "looks like hexadecimal": "3b6fd5a0c1e29487aa10bb42cc93dd74",
@@ -61,7 +61,7 @@ const pairsOf = <A, B>(
     Object.entries(others).map(([second, other]) => ({ name: `secret ${first}; ${second}`, one, other })),
   );
 
-/** Returns signatures of fixed deliveries and requests, to test a receiver or client without a network. */
+/** Returns signatures of fixed texts, to test a receiver or client without a network. */
 export const signatureVectors = () => ({
   format: "agent-hosting-conformance/signature-vectors/1",
   about:

@@ -13,10 +13,9 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { usableKeys } from "../../target/target.ts";
 import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limits/key-history.ts";
 
-/** The requests of a key in a recording, with the limits of its known tier. */
 interface RecordedKey {
   readonly key: string;
-  /** The key's requests, except those that got 429: requests outside the recording may be the cause of a 429. */
+  /** Leaves out 429 responses: requests outside the recording may have caused them. */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
 }
@@ -42,7 +41,7 @@ const recordedKeys = probe(
   }),
 );
 
-/** Maximum delay of a recorded time: `Date` shows the start of a response in whole seconds. */
+/** `Date` has whole seconds, so a recorded time may be wrong by this much. */
 const maxLateMs = 1000;
 
 const withLatestEnd = (sample: Sample): Sample => ({
@@ -69,20 +68,15 @@ function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): 
   return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
 }
 
-/** Checks of the suite "Limits" that hold even if the key also sent requests outside the recording. */
 const recordedLimitChecks: readonly Check[] = [
   check("LIM-1", recordedKeys, ({ keys }) => judgeWindow(keys, "minute"), { as: "recorded", since: "1.1" }),
   check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),
 ];
 
-/** The facts that a recording of traffic contains. Some checks need facts that not every recording has. */
 export interface RecordingContents {
   readonly times: boolean;
-  /** Whether the recording shows when each event of a stream arrived. */
   readonly eventTimes: boolean;
-  /** Whether the recording shows which requests had the same key. */
   readonly keys: boolean;
-  /** Whether the recording has dates and times of day, not only durations. */
   readonly clock: boolean;
 }
 
@@ -90,7 +84,7 @@ export const completeRecording: RecordingContents = { times: true, eventTimes: t
 
 const notInRecordings = "a recording of other traffic does not show this";
 
-/** Why a check cannot judge a recording: a fact is missing, or other clients may have used the key. */
+/** Why a check cannot judge a recording: missing data, or requests outside the recording. */
 type Exclusion = keyof RecordingContents | "own requests only";
 
 const exclusionReasons: Readonly<Record<Exclusion, string>> = {
@@ -101,7 +95,6 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
   "own requests only": "other clients, which the recording does not show, may have used the key as well",
 };
 
-/** Contents of a recording that a check needs, by the check's id. No recording meets `own requests only`. */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
   "HDR-12/readings": "own requests only",
@@ -125,12 +118,11 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
 
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
-/** Returns the suites of a server, without the checks that cannot judge a recording with these contents. */
 export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Checks with `widens` repeat an earlier check on requests of later probes, which a recording lacks.
+      // Leaves out checks that repeat an earlier check on requests of later probes.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -158,7 +150,7 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
   };
 }
 
-/** Removes advice about settings from a finding, except the advice to state a key's tier. */
+/** Removes advice about settings, except to state a key's tier. */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;
@@ -176,7 +168,6 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
   ];
 }
 
-/** Whether a probe only reads exchanges. A review probe with `needs` also reads deliveries. */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (original: Check, reason: string): Check => ({
@@ -192,7 +183,6 @@ class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }
 
-/** Calls a judge although some probes did not run. Returns `unproven` if the judge reads their evidence. */
 function judgeWithout(
   names: readonly string[],
   judge: (missing: object) => Finding | Observation,
@@ -214,19 +204,17 @@ function judgeWithout(
   }
 }
 
-/** Replaces the check that must know the client's signing secret by one that returns `unproven`. */
+/** A recording does not contain the secret, so signatures cannot be judged. */
 const withoutSecret = (original: Check): Check =>
   original.clause === "CLI-10"
     ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
     : original;
 
-/** The suites for a client whose requests passed a recording proxy. */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
   title,
   checks: checks.map(withoutSecret),
 }));
 
-/** Converts requests that passed a recording proxy into the result of a client probe. */
 export function clientTrafficResult(
   { name }: Probe,
   exchanges: readonly Exchange[],

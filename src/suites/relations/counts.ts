@@ -22,7 +22,6 @@ const noPages = unproven(
   "a target with more than two agents, and a key with many requests",
 );
 
-/** Returns the pages of one list. `unproven` if they do not fit together, such as after a change of the list. */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;
@@ -42,7 +41,6 @@ function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
 
 const isUnproven = (pages: readonly Page[] | Unproven): pages is Unproven => "kind" in pages;
 
-/** Judges that no agent is on two pages of one list. */
 function judgeRepeats(listed: readonly Exchange[]): Finding<never> {
   const pages = readPages(listed);
   if (isUnproven(pages)) return pages;
@@ -98,7 +96,6 @@ interface UsagePair extends ComparedPair {
   readonly second: Exchange;
 }
 
-/** Pairs each read of usage with the next one of the same key, unless they overlap. */
 const usagePairs = (all: AllExchanges): UsagePair[] =>
   splitAtReturns(successesOf(all, "usage"), all).flatMap((reads) =>
     [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
@@ -131,7 +128,6 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/** Pairs each response that states a limit per minute with the first one to a key with the same limits. */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

@@ -65,7 +65,7 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Compares two results string by string. Leaves out timestamps, which can be written in two ways. */
+/** Compares all texts in two results, except timestamps, which can be written in two ways. */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
@@ -76,21 +76,18 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
   return found.find((each) => each !== null && each !== undefined) ?? (found.includes(null) ? null : undefined);
 }
 
-/** Returns how an execution ended according to its response. `null` if the response does not show it. */
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both `done` and `error` breaks SSE-5, and does not show how the execution ended.
+    // A stream with both events does not show how the execution ended, and breaks SSE-5.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
-  // An error response does not prove a failure: a gateway may send it although the execution completes.
+  // An error response proves nothing: a gateway may send it although the execution completes.
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
-/** Whether a stream arrived completely. If not, the server may have gone on. */
 const isWholeStream = (exchange: Exchange): boolean => isEventStream(exchange) && isComplete(exchange);
 
-/** Pairs the first event about the end of an execution with each later such event of the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (ComparedPair & { readonly first: Delivery; readonly second: Delivery })[] =>
@@ -102,7 +99,7 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/** Whether `agent.completed` reports the execution that timed out, and not a repetition by a gateway. */
+/** Whether `agent.completed` reports the execution that timed out, and not a gateway's retry. */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -112,7 +109,7 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
-/** Whether `agent.completed` was created first. The reverse is legal: an agent may finish after its timeout. */
+/** Whether `agent.completed` came first. An agent that finishes after its timeout is legal. */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
     const created = getPath(deliveryJson(each), "created");
@@ -121,7 +118,7 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   return completedMs <= timeoutMs;
 }
 
-/** Judges that a timed-out execution is not reported as completed. A 504 may be a gateway's and proves nothing. */
+/** Judges that a timed-out execution is not reported as completed. A 504 alone may be a gateway's. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -170,7 +167,7 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // With a test clock, the server may measure the end of the stream only after a further advance.
+      // With a test clock, the server may notice the end of the stream only after a further advance.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
@@ -203,17 +200,15 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/** Quotients of the durations in a delivery and in `done` between which the delivered one is in milliseconds. */
+/** If the delivery's duration divided by that in `done` lies between these, it is in milliseconds. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** Maximum distance from 1000 of the delivered duration divided by the one in `done`. */
+/** In milliseconds, the delivery's duration is 1000 times the duration in `done`, within this tolerance. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 
-/** The duration of one stream in seconds, as reported by its delivery and by its `done` event. */
 interface ComparedTimes extends ReportedExecution {
   readonly delivered: number;
   readonly done: number;
-  /** Whether the target may have rounded the delivered duration to whole seconds. */
   readonly mayBeRounded: boolean;
 }
 
@@ -231,7 +226,6 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
   });
 }
 
-/** Returns a mismatch if the delivered duration of a short stream is in milliseconds instead of seconds. */
 function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
   const { first, second, tookMs, delivered, done, mayBeRounded } = times;
   const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;

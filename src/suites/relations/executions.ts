@@ -11,11 +11,9 @@ import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { type AllDeliveries, eventsOfType } from "../deliveries/events.ts";
 import type { ComparedPair } from "./relation.ts";
 
-/** A pair of a delivery (`second`) and the request (`first`) whose execution the delivery reports. */
 export interface ReportedExecution extends ComparedPair {
   readonly first: Exchange;
   readonly second: Delivery;
-  /** Maximum duration of the request by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
@@ -25,13 +23,13 @@ const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchan
 
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
-/** Returns the deliveries of `agent.completed` and `agent.failed`, whose data the document shows. */
+/** Returns the deliveries about ended executions whose data the document defines. */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.completed"),
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
-/** Pairs deliveries with the requests that they report, by a unique text in the query or by request id. */
+/** Matches deliveries to requests, by a unique text in the query or by request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationIn(all);
@@ -45,7 +43,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   }),
 );
 
-/** Whether the target had no outage. A restarted server may give the same request ids again. */
+/** Without this, request ids prove nothing: a restarted server may use an id again. */
 const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>
@@ -58,20 +56,17 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
 
 const uuidPattern = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Returns the UUID that a probe put into a query to recognize its delivery. */
 function markerOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
   return typeof query === "string" ? query.match(uuidPattern)?.[0] : undefined;
 }
 
-/** Returns the UUID of the only known query in a delivery's `input`. `undefined` if there are several. */
 function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));
   const [first, ...others] = [...found].filter((each) => known.has(each));
   return others.length === 0 ? first : undefined;
 }
 
-/** Returns a map from each value to the exchange that has it. Leaves out values that several exchanges have. */
 function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
   const groups = Map.groupBy(
     exchanges.filter((each) => valueOf(each) !== undefined),
@@ -82,7 +77,6 @@ function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) 
   );
 }
 
-/** Whether a delivery may report a request: neither agent, query nor time contradicts it. */
 function canReport(delivery: Delivery, exchange: Exchange): boolean {
   const segment = agentInPath(exchange);
   const [agent, query] = [getPath(deliveryJson(delivery), "agent_id"), getPath(dataOf(delivery, "input"), "query")];
@@ -94,7 +88,6 @@ function canReport(delivery: Delivery, exchange: Exchange): boolean {
   );
 }
 
-/** Whether two deliveries report one execution: they have the same request id, agent and input. */
 export function isSameExecution(one: Delivery, other: Delivery): boolean {
   const [id, input] = [dataOf(one, "request_id"), dataOf(one, "input")];
   return (

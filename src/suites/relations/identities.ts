@@ -22,7 +22,6 @@ interface TwoCreations extends ComparedPair {
   readonly firstId: string;
 }
 
-/** Pairs each creation with an earlier one that has the same id if possible, but another body. */
 const creationPairs = (
   all: AllExchanges,
   endpoint: EndpointName,
@@ -53,7 +52,6 @@ function operationIdOf(exchange: Exchange): string | null {
 
 type CreationProbes = ProbesByName & { readonly all: typeof allExchanges };
 
-/** Creates a check that no two objects of a kind have the same id. `kind` is a plural, such as "alerts". */
 const checkDistinctIds = (
   clause: "WHK-13" | "ALR-6" | "OPS-7",
   on: CreationProbes,
@@ -84,7 +82,7 @@ export const identityRelations = [
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
       if (second === null) return fewRequests;
       if (isSuccess(second)) return holds();
-      // These statuses may mean that the service limits how many alerts a key can create.
+      // The target may limit how many alerts a key can create.
       if (hasStatus(second, 401, 403, 409, 429))
         return unproven(`the second alert was refused (${describeStatus(second)})`);
       return breach("a success, as for the first alert of the key", describeStatus(second), created, second);

@@ -18,7 +18,6 @@ const since = "1.1";
 
 export interface DegradedInvoked {
   readonly before: Exchange;
-  /** One invoke, or two if the first failed. */
   readonly invoked: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -40,7 +39,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Invokes a slow agent that has a webhook. Runs late, to keep events of other probes from the new webhook. */
+/** Runs late, so that the new webhook gets no events of other probes. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -75,7 +74,7 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // A late stage: the large advances of the test clock would disturb the durations that other probes measure.
+    // Runs late, because large advances of the test clock would disturb measured durations.
     stage: "coverage",
     since,
   },
@@ -89,14 +88,12 @@ export const timedOutInStream = probe(
 );
 
 export interface InterleavedSession {
-  /** Words from earlier queries of the session. Leaves out the latest, which an agent may repeat without memory. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
   readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
-  /** A word of the first session, and the response to a question for it before the other sessions begin. */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterleavedSession;
   readonly third: InterleavedSession;
@@ -126,7 +123,7 @@ export const sessionsAtOnce = probeIfManyRequests(
 );
 
 const pageCount = 3;
-/** Largest `limit` that the probe requests. A target may reject a larger one. */
+/** A target may reject a larger `limit`. */
 const maxLimit = 20;
 
 export const everyPageListed = probe(
@@ -143,7 +140,7 @@ export const everyPageListed = probe(
   },
 );
 
-/** Numbers of pages to list, by `limit`: one agent a page, and a number that is no divisor of usual totals. */
+/** For each `limit`, the number of pages to list. The totals of most lists are not multiples of 7. */
 const pagesByLimit = { 1: 3, 7: 2 } as const;
 
 export const pagesOfOtherLimitsListed = probeIfManyRequests(
@@ -162,7 +159,6 @@ export const pagesOfOtherLimitsListed = probeIfManyRequests(
   },
 );
 
-/** Creates a second alert with the key of the first. `null` if the run has created no first alert. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   {

@@ -8,7 +8,6 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface ComparedPair {
-  /** The message that `second` is compared with. `null` if `second` is compared with itself or its request. */
   readonly first: Proof | null;
   readonly second: Proof;
 }
@@ -17,20 +16,16 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly as?: string;
   /** The first requirement set with this check. Default: 1.1. */
   readonly since?: RequirementSet;
-  /** Additional probes that send requests for more pairs. */
   readonly also?: readonly Probe[];
-  /** The two kinds of messages that are compared, in a few words for the coverage table of the report. */
   readonly between: string;
   readonly pairs: (evidence: E) => readonly T[];
-  /** Returns the mismatch of a pair, `null` if the messages agree, or `undefined` if the pair proves nothing. */
+  /** Returns how two messages contradict each other; `null` if they agree, `undefined` if they prove nothing. */
   readonly judge: (pair: T) => Mismatch | null | undefined;
   readonly otherwise: Finding<R> | ((evidence: E) => Finding<R>);
 }
 
-/** The row of the coverage table that counts compared pairs. */
 const comparedPairs = "pairs compared";
 
-/** Creates a check that compares two messages, for every pair of such messages in the run. */
 export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,

@@ -45,7 +45,7 @@ import { addressCheck } from "./transport-security.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 import { bodyCornerChecks } from "../coverage/checks.ts";
 
-/** Judges that the target accepts a request in an unusual spelling if it accepts the plain request. */
+/** Judges that an unusual spelling of a request is accepted if the usual spelling is. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -67,10 +67,8 @@ const isDeclaredAsJson = ({ request }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Accept").some((value) => value.includes("text/event-stream"));
 
-/** Place of an endpoint's fields in a body. `envelope` is `data` in `{status, data}`; `null` if not found. */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
-/** For each endpoint that may use the envelope `{status, data}`, whether a value has the endpoint's fields. */
 const ownFields = {
   list: (value: unknown): boolean =>
     isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),
@@ -79,7 +77,6 @@ const ownFields = {
 
 type OpenEndpoint = keyof typeof ownFields;
 
-/** Whether a response has the endpoint's own fields in one of the two published shapes. */
 export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean => {
   const shape = shapeOf(endpoint, exchange);
   return shape === "top-level" || shape === "envelope";
@@ -102,13 +99,12 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
     (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
   );
 
-/** Whether a body is the envelope `{status, data}`. A list with an extra `status` is not. */
+/** A list with an extra `status` is no envelope. */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
   getPath(body, "data") !== undefined &&
   getPath(body, "pagination") === undefined;
 
-/** Creates a judge of whether all responses of an endpoint have the same published shape. */
 const judgeShape =
   (endpoint: OpenEndpoint) =>
   ({ all }: { readonly all: AllExchanges }): Finding<"top-level" | "envelope"> => {
@@ -131,7 +127,6 @@ const judgeShape =
 const envelopeStatus = z.enum(["success", "error"]);
 const envelopeMetadata = z.looseObject({ execution_time: z.number().optional(), tokens_used: z.int().optional() });
 
-/** Judges the fields `status` and `metadata` of the envelope. Absent metadata passes. */
 function envelopeMismatch(exchange: Exchange): Breach | null {
   const body = bodyJson(exchange);
   const metadata = getPath(body, "data", "metadata");
@@ -141,10 +136,9 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
   );
 }
 
-/** Endpoints whose fields the document does not show, so that they may come in the envelope. */
+/** The document does not show the fields of these endpoints, so the envelope `{status, data}` is allowed. */
 const otherEndpoints = ["webhooks", "deliveries", "alerts", "keyUsage", "batch", "operations"] as const;
 
-/** Returns `data.metadata` of a body that is certainly the envelope `{status, data}`. */
 const metadataOf = (body: unknown): unknown =>
   getPath(body, "status") === "success" && getPath(body, "data", "result") !== undefined
     ? getPath(body, "data", "metadata")

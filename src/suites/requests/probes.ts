@@ -13,7 +13,7 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** Responses to invokes with unusual spellings, such as odd white space: all `together`, or each `apart`. */
+/** Responses to unusual spellings of an invoke: all of them in one request, or each alone. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -50,7 +50,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Length of a body that exceeds the limits of common gateways. Its white space costs no tokens. */
+/** Exceeds the body limits of common gateways, with white space that costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -77,18 +77,16 @@ export const invokedWithoutJson = probe(
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /** Requests at paths without `/v1` and with `/v2`, if the usual path was missing. */
   readonly elsewhere?: readonly Exchange[];
 }
 
-/** Returns the list of agents and the usage that the run has read first. Tries other paths for a missing one. */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // The explicit header keeps the request out of the harness's count for the key.
+    // With an explicit header, the harness does not count the request against the key's limit.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

@@ -25,7 +25,6 @@ local.addSubnet("fe80::", 10, "ipv6");
 /** Host names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`). */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
-/** Whether a URL's host is this machine, in a private network, or a local name. */
 export function isLocalAddress(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -50,7 +49,7 @@ export const addressInspected = probe(
   },
 );
 
-/** Judges scheme and certificate. Only a local address may lack TLS or have an untrusted certificate. */
+/** Judges HTTPS and the certificate. Only a local address may lack a trusted certificate. */
 function judgeAddress({ listing, certificate }: TargetAddress): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");

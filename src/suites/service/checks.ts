@@ -13,7 +13,6 @@ import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
 
-/** Whether the whole body arrived and was recorded. */
 const hasWholeBody = (exchange: Exchange): boolean =>
   isComplete(exchange) &&
   exchange.answer.kind === "answered" &&
@@ -26,7 +25,7 @@ const isEventStream = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
-/** Whether a response is a list of agents or usage. A web site may answer 200 with another page. */
+/** A web site may answer 200 with some other page. */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 

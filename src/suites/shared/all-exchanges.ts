@@ -19,35 +19,28 @@ import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 
-/** Endpoints that every target has. A request to one needs only a key and an agent. */
+/** Endpoints that every target has. Requests need only a key and an agent. */
 export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
 export type CoreEndpoint = (typeof coreEndpoints)[number];
 
 export interface AllExchanges {
   readonly exchanges: readonly Exchange[];
-  /** Names of the keys without restriction: every endpoint must accept them. */
   readonly validKeys: readonly string[];
-  /** Path for batches. `null` if the target file names none. Absent in evidence of earlier versions. */
   readonly batchPath?: string | null;
-  /** Endpoints outside the target's profiles (parts of the interface). Absent if the target offers all. */
   readonly notOffered?: readonly EndpointName[];
-  /** Whether agents may have been deployed again during the run. Absent in evidence of earlier versions. */
   readonly mayDeploy?: boolean;
-  /** Total time by which the run advanced the target's clock. Absent in evidence of earlier versions. */
   readonly endClockMs?: number;
-  /** Whether the run can advance the target's clock. Absent in evidence of earlier versions. */
   readonly canAdvance?: boolean;
-  /** Times since the start of the run at which outages ended. Absent in evidence of earlier versions. */
+  /** Times at which outages ended; absent in older evidence. */
   readonly returnsMs?: readonly number[];
 }
 
-/** Leaves out exchanges of probes newer than a requirement set. For caches, returns the same object if all stay. */
+/** Returns the same object if no exchange is left out, because checks cache by object. */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
 });
 
-/** Collects all exchanges of the run, except GET requests outside the base URL. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review", narrow: exchangesOfSet },
@@ -60,7 +53,7 @@ export const allExchanges = probe(
     ...(target.offers === null
       ? {}
       : { notOffered: endpointNames.filter((name) => !isOffered(profileOfSource(name), target.offers)) }),
-    // While the target was unreachable, its owner may have deployed another version of the agents.
+    // During an outage, another version of an agent may have been deployed.
     mayDeploy: Object.keys(target.triggers).length > 0 || outages.count() > 0,
     endClockMs: time.maxClockOffsetMs(),
     canAdvance: time.canAdvance,
@@ -82,11 +75,9 @@ const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
 
-/** Returns the endpoints at the path of a request, whatever its method. Empty for an unknown path. */
 export const endpointsAtRequestPath = ({ request }: Pick<Exchange, "request">, all?: Paths): readonly EndpointCall[] =>
   endpointsAt(all?.batchPath ?? null)(request.url);
 
-/** Returns the endpoint of a request; `null` if the document does not define this path with this method. */
 export const endpointOf = (requested: Pick<Exchange, "request">, all?: Paths): EndpointName | null =>
   endpointsAtRequestPath(requested, all).find(
     ({ endpoint }) => publishedEndpoints[endpoint].method === requested.request.method,
@@ -100,22 +91,21 @@ export const exchangesOf = (all: AllExchanges, endpoint: EndpointName): readonly
 export const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
   exchangesOf(all, endpoint).filter(isSuccess);
 
-/** Returns the agent's id in the path of a request, still percent-encoded. `null` if the path has none. */
+/** Returns the agent's id in the path, still percent-encoded; `null` if there is none. */
 export const agentInPath = (exchange: Exchange): string | null =>
   endpointsAtRequestPath(exchange)[0]?.parameters["agent_id"] ?? null;
 
 const isDeclaredJson = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").some((value) => /^\s*application\/json\b/i.test(value));
 
-/** Maximum length of a body that every server should accept. */
+/** Every server should accept a body of this length. */
 const maxBodyBytes = 64 * 1024;
 
-/** Whether every server can read a request's body: short, in UTF-8, with the type `application/json`. */
+/** Whether every server can read the body: short JSON in UTF-8. */
 export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind === "text" && body.bytes <= maxBodyBytes));
 
-/** Whether the document defines the endpoint, and the body, if any, is declared as JSON and parses as JSON. */
 export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): boolean {
   const { body } = exchange.request;
   if (endpointOf(exchange, all) === null) return false;
@@ -125,16 +115,15 @@ export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): bool
 
 const isErrorStatus = (exchange: Exchange): boolean => errorStatuses.includes(statusOf(exchange) ?? 0);
 
-/** Whether the document specifies the response, such as an error for a body that is not valid JSON. */
 const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
-/** Whether a request has a key that is valid everywhere. False if signed, because the signature may be wrong. */
+/** Whether the key is valid everywhere. A signed request does not count, because its signature may be wrong. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
-/** Returns the endpoints that accepted a valid key. On others, a rejection may have another cause. */
+/** Returns the endpoints that accepted a valid key. Elsewhere, a rejection may have another cause. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
@@ -147,17 +136,16 @@ const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.ex
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
   new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
-/** Returns the exchanges whose response the document specifies. */
 export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),
 );
 
-/** Returns the responses that must have an error body. A health report with an error status need not. */
+/** Leaves out health reports, which may have an error status without an error body. */
 export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
-/** Whether the endpoint never succeeded. Then its 404 may come from a router that does not know the path. */
+/** If the endpoint never succeeded, the 404 may come from a router that does not know the path. */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;
@@ -172,6 +160,5 @@ function isHealthReport(exchange: Exchange): boolean {
   return isObject(getPath(body, "checks")) || healthStatuses.some((status) => status === getPath(body, "status"));
 }
 
-/** Returns the media type of a response in lower case, without parameters; `null` if the response has none. */
 export const mediaTypeOf = (exchange: Exchange): string | null =>
   headerValues(exchange, "Content-Type")[0]?.split(";")[0]?.trim().toLowerCase() ?? null;

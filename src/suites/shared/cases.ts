@@ -16,7 +16,7 @@ import { coverageProbe } from "./coverage-probe.ts";
 
 export interface JudgedResponse {
   readonly exchange: Exchange;
-  /** The object that contains the endpoint's fields: the body itself, or an object inside the envelope. */
+  /** The object with the endpoint's fields: the body itself, or an object in its envelope. */
   readonly root: unknown;
   readonly tookMs: number;
 }
@@ -24,7 +24,6 @@ export interface JudgedResponse {
 export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): ClauseCase<Exchange>[] =>
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 
-/** Returns the responses of an endpoint, if they have a JSON body. `rootOf` finds the object with its fields. */
 export function bodyCases(
   endpoint: EndpointName,
   all: AllExchanges,
@@ -50,13 +49,11 @@ const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknow
 const isWhole = (exchange: Exchange): boolean =>
   isComplete(exchange) && exchange.answer.kind === "answered" && exchange.answer.body.kind !== "cut";
 
-/** Returns the endpoint and the status of a response, as its cell of the coverage matrix. */
 export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   of: endpointOf(exchange, all) ?? "other paths",
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
-/** Returns `present` if any object has the clause's field, else `absent`. `holds` if both are not readings. */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,
@@ -71,7 +68,6 @@ export function judgePresence<K extends JudgedId>(
   return follows((isPresent ? "present" : "absent") as ReadingOf<K>);
 }
 
-/** Creates a coverage matrix of responses, whose uncovered cells the coverage probe requests. */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
   cells,
@@ -84,9 +80,9 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/** Returns the setting that an endpoint needs for a status. `null` if a key and an agent are enough. */
+/** Returns the setting that a target file must have before the endpoint can return this status. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // Only an invoke fails with 500. A stream reports a failure in an `error` event, a batch in its operation.
+  // For a failed execution, a stream sends an `error` event and a batch reports it in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");
@@ -113,7 +109,6 @@ export const errorMatrix = (
   return responseMatrix(`every ${what} of ${where}`, responseCells(statuses, endpoints));
 };
 
-/** Returns the coverage matrix of the messages whose fields a table of the document describes. */
 export function fieldMatrix(table: FieldTableName): CoverageMatrix {
   const { message } = fieldTableOf(table);
   return matrixByKind[message.kind](message as never);

@@ -9,7 +9,6 @@ export interface Feature {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** The response to one request with all features, and to each feature alone if all together are rejected. */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
@@ -21,7 +20,7 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 
 type Accepts = (exchange: Exchange) => boolean;
 
-/** Sends one request with all features. If only a plain request is accepted, sends each feature alone. */
+/** Sends one request with all features. If it is rejected, sends each feature alone. */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
   plain: Feature,
@@ -46,11 +45,6 @@ const mergeFeatures = (one: Feature, other: Feature): Feature => ({
     : { parameters: { ...one.parameters, ...other.parameters } }),
 });
 
-/**
- * Judges whether the target accepts one feature.
- *
- * @param control a plain request to the same endpoint
- */
 export function judgeAccepted<F extends string>(
   { together, apart }: CombinedResult<F>,
   feature: F,

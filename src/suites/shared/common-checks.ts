@@ -13,7 +13,6 @@ import { type AllExchanges, allExchanges, isSpecifiedRequest, successesOf } from
 import { judgePresence, responseCases, fieldMatrix, responseCells, responseMatrix } from "./cases.ts";
 import { hasStatus, outcomeOf } from "./response.ts";
 
-/** Judges that a response has status 200. The result is `unproven` for a 429. */
 export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {
   if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
   return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
@@ -21,7 +20,6 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
 
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
-/** Creates a check that every success of an endpoint has status 200, except exchanges that `isOpen` excludes. */
 export const checkEverySuccess = (
   clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
   endpoint: EndpointWith200,
@@ -42,7 +40,7 @@ export const checkEverySuccess = (
     whenEmpty: unproven("no request succeeded"),
   });
 
-/** Whether the document leaves open how the target answers a call with this query and these parameters. */
+/** The document does not define the response to unusual queries and parameters. */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");
@@ -61,16 +59,13 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** An additional rule for each message that has all required fields. */
   readonly judge?: (subject: T) => Mismatch | null;
-  /** Path of a field that every judged message must have. Default: the first field of the clause in the table. */
   readonly presencePath?: string;
   readonly as?: string;
   readonly since?: RequirementSet;
   readonly noun?: string;
 }
 
-/** Creates a check of the fields that a clause requires, in every message of one kind. */
 export const checkFields = <
   const K extends JudgedId,
   const P extends Probe | ProbesByName,

@@ -1,11 +1,11 @@
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 
-/** Whether two responses report the same limit, and resets that differ by at most 2 seconds. */
+/** Whether two responses report the same limit, with resets at most 2 seconds apart. */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/** Whether two responses show a token bucket, in which each request moves `Reset` by a share of the window. */
+/** In a token bucket, each request moves `Reset` by a share of the window. */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -15,11 +15,9 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/** Returns the maximum time from one request to the response of another, by the target's clock. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/** Returns the bounds of the time between two responses by the target's clock. */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const offsetMs = to.sentClockMs - from.headClockMs;
   return {
@@ -28,18 +26,16 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
   };
 }
 
-/** How far `Remaining` fell from one response to another. */
 export interface RemainingFall {
   readonly fell: number;
-  /** Maximum number by which the limiter may have raised `Remaining` again between the responses. */
   readonly mayRegain: number;
 }
 
 export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
-  // A `Remaining` below 0 or above the limit breaks another clause and proves nothing here.
+  // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // The fastest legal limiter gives back the whole limit in a minute. The added 1 is for rounding.
+  // The fastest legal limiter restores the whole limit in a minute. 1 is for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
@@ -59,13 +55,10 @@ export const mayCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: 
 
 interface OrderedSample {
   readonly sample: Sample;
-  /** Whether all earlier requests had ended when this request was sent. */
   readonly isAfterAll: boolean;
-  /** Whether this request had ended when the next request was sent. */
   readonly isBeforeNext: boolean;
 }
 
-/** Sorts samples of one key by the time of sending, and marks requests that overlap others in time. */
 export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly OrderedSample[] {
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;
@@ -76,13 +69,11 @@ export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly Ordere
   });
 }
 
-/** Consecutive invokes of one key in one window, each sent after the response to the previous one. */
+/** Consecutive invokes of one key in one rate-limit window, none in parallel. */
 export type SerialRun = readonly Sample[];
 
-/** Maximum time between two consecutive invokes of a serial run. */
 const maxGapSeconds = 1;
 
-/** Finds the serial runs: at least two consecutive counted requests that do not overlap. */
 export function findSerialRuns(
   samples: readonly Sample[],
   others: OtherRequests,

@@ -18,26 +18,25 @@ interface CoverageRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /** When to skip the request: if its cell is `covered`, or `never`. Default: if the run has sent the same one. */
+  /** Skips the request if its cell is `covered`, or `never`. Default: if the run has sent the same request. */
   readonly unless?: "covered" | "never";
 }
 
-/** Maximum number of requests without a test clock, where each may have to wait for the next window. */
+/** Without a test clock, each request may have to wait for the next window. */
 const maxOnRealClock = 8;
-/** Maximum number of listed agents whose health the probe reads. Some of them may be degraded or unhealthy. */
+/** Maximum number of agents whose health is read. Some of them may be degraded or unhealthy. */
 const maxAgents = 20;
-/** Maximum number of listed agents whose health the probe reads, if the limit per minute is small. */
 const maxAgentsWithFewRequests = 2;
 
 /** Truncated JSON, so that the request creates nothing. */
 const malformedBody = '{"query": "Hello.';
-/** A body larger than most servers accept. It is not JSON, so no agent runs. */
+/** Larger than most servers accept, and no JSON, so that no agent runs. */
 const oversizedBody = malformedBody.padEnd(2 * 1024 * 1024, ".");
 const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
-/** A valid body that the probe sends twice, because a server may answer the second request from a cache. */
+/** Sent twice, because a server may answer the second request from a cache. */
 const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
-/** Sends cheap requests for uncovered cells of the coverage matrix, such as unknown ids and wrong methods. */
+/** Sends cheap requests for combinations of endpoint and status that the run has not observed yet. */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
   { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },
@@ -114,7 +113,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...postMalformed("alerts", "/alerts"),
     ...postMalformed("stream", pathOf("stream")),
     ...postMalformed("batch", batch),
-    // The document defines only POST for these paths. A GET changes nothing.
+    // The document defines only POST for these paths.
     ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) =>
       request(["other paths", "405"], "GET", path),
     ),
@@ -122,21 +121,19 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths. A PUT of health might get 429 if the limit is small.
+    // The document defines only GET for these paths. With a small limit, a PUT of health might get 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),
   ];
 }
 
-/** Returns the values of a path parameter in successful requests. */
 const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[] =>
   exchanges
     .filter((each) => statusOf(each) === 200)
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/** Returns listed agents whose health to read, without invoked ones, whose version may have changed. */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));

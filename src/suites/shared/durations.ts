@@ -9,7 +9,6 @@ import { agentInPath, type AllExchanges, exchangesOf } from "./all-exchanges.ts"
 /** Tolerance for a reported duration, because a server may round to whole seconds. */
 const roundingSeconds = 1;
 
-/** Judges that a reported duration is not longer than the request took by the target's clock. */
 export function judgeDuration(
   what: string,
   seconds: number,
@@ -26,7 +25,7 @@ export function judgeDuration(
   );
 }
 
-/** Maximum delay, in ms, with which the run records an advance of the target's clock. */
+/** The run may record an advance of the target's clock this much late. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -36,7 +35,6 @@ const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
 
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
-/** Returns a function that computes the maximum duration of a request by the target's clock, or `Infinity`. */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = sortBySending(exchanges);
   return ({ sentMs, clockMs, answer: { endMs } }) => {
@@ -45,11 +43,10 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** A reported duration beyond this multiple of the measured one, plus `maxExtraSeconds`, is not in seconds. */
+/** Longer durations are not in seconds: this multiple of the measured one, plus `maxExtraSeconds`. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
-/** Returns a mismatch if a duration is so long that it must be in milliseconds instead of seconds. */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
   if (typeof value !== "number" || value <= maxExtraSeconds + (maxFactor * tookMs) / 1000) return null;
   return {
@@ -58,18 +55,16 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
-/** Maximum quotient of a stream's reported and measured duration, which is exact. */
+/** A stream's reported duration may be at most this multiple of the measured one. */
 const maxStreamFactor = 10;
-/** Maximum seconds by which a stream's duration may exceed `maxStreamFactor` times the measured one. */
+/** Seconds allowed in addition to `maxStreamFactor`. */
 const maxStreamExtraSeconds = 2;
 
-/** Returns the longest duration that a stream of this length may report, in seconds. */
 export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSeconds + (maxStreamFactor * tookMs) / 1000;
 
-/** Maximum quotient of the duration in a stream's delivery and the duration in its `done` event. */
+/** A delivery may report a stream's duration as at most this multiple of that in `done`. */
 const maxDoneFactor = 100;
 
-/** Returns a mismatch if a delivery reports a far longer duration than `done`, or than the stream took. */
 export function streamTimeMismatch(
   seconds: number,
   { done, tookMs }: { readonly done: unknown; readonly tookMs: number },
@@ -86,7 +81,6 @@ export function streamTimeMismatch(
   };
 }
 
-/** Returns the longest call of an agent before `untilMs`, in ms of the target's clock. Infinite if unknown. */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;
   const isEarlier = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= untilMs;
@@ -95,7 +89,6 @@ export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: numbe
   return calls.length === 0 ? Infinity : Math.max(...calls.map(({ tookMs }) => tookMs));
 }
 
-/** Groups invokes and streams by agent, each with its maximum duration. */
 const agentCalls = memoizeByObject((all: AllExchanges) => {
   const tookMs = maxDurationIn(all);
   const calls = (["invoke", "stream"] as const).flatMap((endpoint) => exchangesOf(all, endpoint));

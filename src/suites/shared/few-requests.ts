@@ -4,7 +4,6 @@ import type { Need } from "../../run/plan/needs.ts";
 import { type Probe, probe, type ProbeContext } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The finding of a check whose probe sent nothing because of {@link hasFewRequests}. */
 export const fewRequests = inapplicable("the key has few requests a minute");
 
 type Options<E, N extends Need> = Parameters<typeof probe<E | null, N>>[1] & {
@@ -12,7 +11,7 @@ type Options<E, N extends Need> = Parameters<typeof probe<E | null, N>>[1] & {
   readonly executions?: number;
 };
 
-/** Defines a probe that sends nothing, and returns `null`, if the main key has few requests a minute. */
+/** Defines a probe that returns `null` and sends nothing if the main key has few requests a minute. */
 export const probeIfManyRequests = <E, const N extends Need = never>(
   name: string,
   { requests, executions, ...options }: Options<E, N>,

@@ -7,14 +7,14 @@ import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
 export interface ExpectedRejection {
   readonly status: number;
-  /** The expected error code. `null` accepts any code that the document does not define for another status. */
+  /** `null` accepts any code that the document does not define for another status. */
   readonly code: ErrorCodeName | null;
-  /** A control: the rejected request, but without its mistake. */
+  /** The same request without its mistake. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
-/** Judges the status and code of a rejection. `unproven` if the mistake may not be its cause. */
+/** Judges a rejection; `unproven` if its cause may be something other than the mistake. */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -32,7 +32,6 @@ export function judgeRejection(
   return breach(expected, actual, rejected, control);
 }
 
-/** Whether the document defines this error code for a status other than the given one. */
 function isOfOtherStatus(code: unknown, status: number): boolean {
   const documented: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
   return typeof code === "string" && Object.hasOwn(errorCodes, code) && documented[code]?.status !== status;
@@ -40,7 +39,7 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
-/** Returns `unproven` if the target may have rejected the receiver's URL, such as a loopback address. */
+/** Returns `unproven` if the target may have rejected only the receiver's URL, such as a loopback address. */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;
   if (isPromised && !urlWords.test(bodyText(rejected) ?? "")) return null;

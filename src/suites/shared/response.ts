@@ -14,19 +14,17 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-/** Whether the target itself ended the response in the regular way. */
+/** Whether the target sent the response to its regular end. */
 export const isComplete = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
-/** Whether an exchange proves nothing about the request: it got a 429 from a rate limit, or no response. */
+/** Whether an exchange proves nothing: a 429 from a rate limit, or no response. */
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
-/** Whether the target answered a request, and neither accepted it nor limited its rate. */
 export const wasRejected = (exchange: Exchange | null): exchange is Exchange =>
   exchange !== null && !isSuccess(exchange) && !isInconclusive(exchange);
 
-/** Describes the status of a response and why it broke off, or says why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
   const ending =
@@ -34,25 +32,20 @@ export function outcomeOf({ answer }: Exchange): string {
   return `${answer.status}${ending}`;
 }
 
-/** Returns the status of a response and its error code, if it has one: `403 FORBIDDEN`. */
 export function describeStatus(exchange: Exchange): string {
   const code = codeOf(exchange);
   return code === null ? outcomeOf(exchange) : `${outcomeOf(exchange)} ${code}`;
 }
 
-/** Returns `accepted`, or the status and code of the rejection. */
 export const describeVerdict = (exchange: Exchange): string =>
   isSuccess(exchange) ? "accepted" : describeStatus(exchange);
 
-/** Returns the status and field names of a success, or the status and code of a rejection. */
 export const describeResponse = (exchange: Exchange): string =>
   isSuccess(exchange) ? `${outcomeOf(exchange)} with ${fieldNamesOf(bodyJson(exchange))}` : describeStatus(exchange);
 
-/** Returns a text with the names of an object's fields. For any other value, returns its text. */
 export const fieldNamesOf = (value: unknown): string =>
   isObject(value) ? Object.keys(value).join(", ") : formatValue(value);
 
-/** Describes a body that is not JSON, or the reason why there is none. Returns `null` if the body is JSON. */
 export function describeNonJson(exchange: Exchange): string | null {
   const text = bodyText(exchange);
   if (text === null)
@@ -60,32 +53,29 @@ export function describeNonJson(exchange: Exchange): string | null {
   return bodyJson(exchange) === undefined ? `a body that is not JSON: ${formatValue(text.slice(0, 80))}` : null;
 }
 
-/** Whether a response has a body that is not JSON. SVC-1 judges it, so checks of fields leave it out. */
+/** Whether the body is not JSON. SVC-1 judges that, so other checks leave the response out. */
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
-/** Returns the object with an endpoint's fields, found by some `known` names, in the body or the envelope. */
+/** Returns the object with the `known` fields: the body itself, or an object in its envelope. */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 
-/** Returns the total tokens that an invoke or a stream's `done` event reports; `null` if none. */
 export const reportedTokens = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" && exchange.answer.events.length > 0
     ? tokensOfDone(exchange.answer.events)
     : tokensOf(bodyJson(exchange));
 
-/** Returns the `error` object of an error body, in either form of the document; `null` if there is none. */
+/** Returns the `error` object of a body, in either form of the document; `null` if there is none. */
 export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
   errorIn({ json: bodyJson(exchange) });
 
-/** Returns the code of an error body, in either form of the document; `null` if there is none. */
 export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
 
-/** Returns the form of an error body, A or B; `null` if it has neither. */
+/** Returns which form of the document an error body has, A or B; `null` for neither. */
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/** Returns a breach if a value, named by `what`, does not match a schema; else `null`. */
 export function schemaMismatch(
   schema: z.ZodType,
   value: unknown,
@@ -126,14 +116,12 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** Returns the JSON type of a value, or `absent` for `undefined`. */
 export function typeName(value: unknown): string {
   if (value === undefined) return "absent";
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Returns the fields of an object with their types, such as `id (string)`, or the type of another value. */
 export const describeFields = (value: unknown): string =>
   isObject(value)
     ? Object.entries(value)

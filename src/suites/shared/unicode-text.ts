@@ -13,13 +13,12 @@ const wordsOfScripts = [
   "€½",
 ];
 
-/** The words between ASCII marks, which show where a corrupted word is in a response. */
+/** Puts each word between ASCII marks, by which a corrupted word can be found in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
-/** Characters that JSON must escape, such as line feeds, which would break an event stream. */
+/** Characters that JSON must escape. Unescaped line feeds would break an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
-/** A query that asks the agent to repeat the marked words. */
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
 export interface Corruption {
@@ -27,13 +26,12 @@ export interface Corruption {
   readonly received: string;
 }
 
-/** The words of {@link unicodeText} that a response repeats. */
 export interface EchoedText {
   readonly found: number;
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. One intact occurrence of a word is enough. */
+/** Finds the words of {@link unicodeText} in a response. Of repeated words, one correct copy is enough. */
 export function findEchoed(text: string): EchoedText {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))
@@ -50,6 +48,6 @@ const formsOf = (text: string, at: number): string[] =>
 const isSame = (form: string, word: string): boolean =>
   form.normalize("NFC") === word.normalize("NFC") || unescapeJson(form).normalize("NFC") === word.normalize("NFC");
 
-/** Decodes `\u` escapes, because an agent may quote the query as JSON inside its own text. */
+/** Decodes `\u` escapes, because an agent may quote the query as JSON. */
 const unescapeJson = (text: string): string =>
   text.replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -67,7 +67,6 @@ const judgeMistake = (plain: TimedStream, rejected: Exchange, status: number, co
     isControlAccepted: isStreamAccepted(plain.exchange),
   });
 
-/** Judges whether a stream accepts a temperature in addition to a parameter that it accepts alone. */
 function judgeWithTemperature({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))
@@ -264,13 +263,12 @@ export const stream = suite("Stream", [
   ...streamCornerChecks,
 ]);
 
-/** Minimum duration of a stream that shows whether events are sent as they arise. */
+/** Only a stream of this duration shows whether events are sent one by one. */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>
   `${outcomeOf(exchange)} with ${headerValues(exchange, "Content-Type")[0] ?? "no content type"}`;
 
-/** Returns the time between a stream's first and last event by the target's clock, in seconds. */
 function spanSeconds({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">): number {
   const [first, last] = [eventsOf(exchange)[0], eventsOf(exchange).at(-1)];
   if (first === undefined || last === undefined) return 0;

@@ -21,7 +21,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/** Result of holding all slots of a key with streams, closing them, and opening new ones. */
+/** Result of opening streams up to the key's concurrency limit, closing them, and opening new ones. */
 export type DisconnectResult =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -30,15 +30,13 @@ export type DisconnectResult =
       readonly slots: number;
       readonly held: readonly Exchange[];
       readonly beyond: Exchange;
-      /** Number of streams to open again: one if the main key has few requests a minute, else one for each slot. */
       readonly wanted: number;
-      /** Attempts to open streams again, until `wanted` streams are open or all pauses are over. */
       readonly after: readonly Exchange[];
     };
 
 /** Pauses before each new try. A server may notice a closed connection only when it next writes. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
-/** Real time until the server learns that the client closed a connection. */
+/** Time until the server learns that the client closed a connection. */
 const disconnectDelayMs = 50;
 const maxOpeningMs = 10_000;
 
@@ -72,7 +70,7 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The agent's next write, by which the server notices the closed stream, may follow either clock.
+      // The agent may write its next event by either clock, and only then does the server notice the disconnect.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -120,7 +118,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Waits until the key has enough requests left. A later wait would hold the streams open. */
+/** Waits for the rate limit now, because a later wait would keep the streams open. */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -177,13 +175,13 @@ export const disconnectCheck = check(
   },
 );
 
-/** Maximum time from a server's write until it notices that its client has disconnected. */
+/** Maximum time in which a server notices a disconnect after it has written. */
 const noticingMs = 2000;
 
-/** Minimum real time between an agent's events that shows that the agent does not follow the test clock. */
+/** Longer real pauses between events show that the agent does not follow the test clock. */
 const realGapMs = 100;
 
-/** Whether the agent must have written to a closed stream: the attempts lasted longer than its longest pause. */
+/** Whether the agent certainly wrote to a closed stream: more time passed than its longest pause. */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },
   { exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">,

@@ -18,20 +18,18 @@ export interface ReadEvent {
 
 const streamPath = /\/agents\/[^/?]+\/stream$/;
 
-/** Whether an exchange is a stream request that got status 200 and the media type `text/event-stream`. */
 export const isEventStream = (exchange: Exchange): boolean =>
   streamPath.test(exchange.request.url) &&
   hasStatus(exchange, 200) &&
   headerValues(exchange, "Content-Type").some((value) => /^\s*text\/event-stream\s*(;|$)/i.test(value));
 
-/** Whether the target accepted a stream: it opened the stream and did not end it with an `error` event. */
+/** Whether the target opened a stream and did not end it with an `error` event. */
 export const isStreamAccepted = (exchange: Exchange): boolean =>
   isEventStream(exchange) && eventsOf(exchange).at(-1)?.name !== "error";
 
 export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
-/** Returns the data of an event; `undefined` if it is not a JSON object. */
 export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = memoizeByObject(
   ({ data }: StreamEvent) => {
     const parsed = parseBoundedJson(data);
@@ -39,7 +37,6 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/** Returns the events of one name whose data is a JSON object, or only those before `done` or `error`. */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,
@@ -55,11 +52,9 @@ export function readEvents(
 
 interface EventCase {
   readonly root: ReadEvent["data"];
-  /** Maximum duration of the event's stream by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
-/** Returns the events of one name whose data is a JSON object, for checks of their fields. */
 export function eventCases(
   all: AllExchanges,
   streams: readonly Exchange[],
@@ -76,7 +71,6 @@ export function eventCases(
 /** Returns the same object for the same event, because checks cache their results by object. */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
-/** Describes the event names of a stream: `start, chunk × 12, done`. */
 export function describeSequence(exchange: Exchange): string {
   const runs: { name: string; count: number }[] = [];
   for (const { name } of eventsOf(exchange)) {
@@ -91,14 +85,13 @@ export function describeSequence(exchange: Exchange): string {
 
 export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(name);
 
-/** Returns the text of a stream: the joined contents of its chunks. */
 export const textOf = (exchange: Exchange): string =>
   readEvents(exchange, "chunk")
     .map(({ data }) => getPath(data, "content"))
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether the document defines the name of every event of a stream. SSE-2 judges streams with other names. */
+/** Whether the document defines all event names of the stream; SSE-2 judges that. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
 /** Whether the target, and not the harness, ended the stream. */
@@ -113,7 +106,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** Like {@link orderOf}, but a broken stream is over if equal requests all broke after as many events. */
+/** Like {@link orderOf}, but accepts a broken stream as over if equal requests all break at the same event. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&
@@ -125,7 +118,7 @@ export function orderAmong(exchange: Exchange, all: readonly Exchange[]): Stream
   return alike.length > 1 && alike.every(breaksHere) ? { ...orderOf(exchange), isOver: true } : orderOf(exchange);
 }
 
-/** Whether the request asks to skip chunks at the start of the stream (`resume_from_index` above 0). */
+/** Whether the request skips chunks at the start of the stream (`resume_from_index` above 0). */
 export function isResumed(exchange: Exchange): boolean {
   const { body } = exchange.request;
   return body.kind === "text" && /"resume_from_index"\s*:\s*[1-9]/.test(body.text);

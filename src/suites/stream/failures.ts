@@ -21,7 +21,6 @@ import {
 } from "./events.ts";
 import { type AllStreams, everyStream, failedInStream, overloadedInStream, type StreamFailureRole } from "./probes.ts";
 
-/** Returns why the events of a stream cannot be judged; `null` if they can. */
 export function missingStream(exchange: Exchange) {
   if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
   return isWellNamed(exchange) ? null : unproven("the stream has event names that are not in the document");
@@ -34,11 +33,10 @@ interface ErrorFieldEvidence {
   readonly allExchanges: AllExchanges;
 }
 
-/** Returns the `error` events of agents with a role, or with `null`, of agents without one. */
 const errorEventsOf =
   (role: StreamFailureRole | null) =>
   ({ all: { streams, roles }, allExchanges: whole }: ErrorFieldEvidence) => {
-    // Evidence of earlier versions has no roles.
+    // Older evidence has no roles.
     if (roles === undefined) return role === null ? [] : eventCases(whole, streams, "error");
     return eventCases(
       whole,
@@ -49,7 +47,6 @@ const errorEventsOf =
 
 const errorFields = { table: "streamError", noun: "events" } as const;
 
-/** Creates a check of the fields of a role's `error` events. The probe `asked` causes at least one. */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string, role: StreamFailureRole) =>
   checkFields(
     clause,
@@ -62,7 +59,7 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** Creates a check of `error` events of agents without a {@link StreamFailureRole}, such as a timeout's. */
+/** Covers agents without a {@link StreamFailureRole}, such as an agent that times out. */
 const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
   checkFields(
     clause,
@@ -106,7 +103,7 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // Accepts `done`, because an agent that fails when it is invoked may still stream successfully.
+      // An agent that fails when invoked may still stream successfully, so `done` is accepted.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

@@ -9,7 +9,7 @@ import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.2";
 
-/** A query with an empty line. A server that reads its input line by line may stop there. */
+/** An empty line, because a server that reads its input line by line may stop there. */
 const queryOfLines = "Hello.\n\nPlease answer in a few words.";
 
 interface LineFeedsSent {
@@ -30,9 +30,9 @@ export const lineFeedsSent = probeIfManyRequests(
   }),
 );
 
-/** Number of streams that resume at index 2. One wrong cost would prove no breach. */
+/** A single stream with a wrong cost would prove nothing. */
 const resumedStreamCount = 2;
-/** Number of GET requests after the resumed streams. They show what a request usually costs. */
+/** GET requests that show what a request usually costs. */
 const readCountAfter = 4;
 const lastIndex = 100_000;
 
@@ -64,7 +64,6 @@ export const resumedLate = probeIfManyRequests(
   },
 );
 
-/** Creates a judge: a query with line feeds is accepted if the same request without them is. */
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;
@@ -79,7 +78,6 @@ const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) =>
 const judgeInvoked = judgeLineFeeds("invoked", isSuccess);
 const judgeStreamed = judgeLineFeeds("streamed", isEventStream);
 
-/** Check of an invoke whose query has line feeds, for the suite `invoke`. */
 export const invokedLinesCheck: Check = check(
   "INV-1",
   { lines: lineFeedsSent, control: invoked },

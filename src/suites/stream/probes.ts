@@ -18,17 +18,16 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream, with the advance of the target's clock at each event and at the end, in milliseconds. */
+/** A stream, with the time by which the target's clock had been advanced at each event. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** Whether the user chose the agent. An agent that was found in the list is possibly unable to stream. */
+  /** Whether the user chose the agent. An agent found in the list may be unable to stream. */
   readonly promised: boolean;
 }
 
 const countingQuery = "Please count: one two three four five six seven eight nine ten eleven twelve";
-/** Maximum time of the test clock that passes while a stream runs. */
 export const maxSlowMs = 45_000;
 
 async function timedStream(
@@ -57,7 +56,7 @@ export const streamed = probe(
   }),
 );
 
-/** Optional features of a stream's request. No value gives a server a reason to shorten the text. */
+/** Optional features of a stream's request, with values that do not shorten the text. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -110,7 +109,7 @@ export const overloadedInStream = probe(
   }),
 );
 
-/** Streams from a slow agent for some seconds, with a limit of tokens if that is not too short. */
+/** Streams from a slow agent, with a limit of tokens unless that makes the stream too short. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
@@ -123,7 +122,7 @@ export const streamedSlowly = probe(
   },
 );
 
-/** Parameters that shorten a slow agent's stream: it then holds a slot for some seconds instead of a minute. */
+/** Shortens a slow agent's stream from about a minute to some seconds. */
 export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 
@@ -141,13 +140,10 @@ export const streamedFromTwo = probe(
   (context) => streamedWith({ resume_from_index: 2 }, context),
 );
 
-/** A stream with one parameter, and the same stream with the parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /** Response to parameter and temperature. Differs from `exchange` only if the target rejected both together. */
   readonly tempered: Exchange;
 }
 
-/** Defines a probe that streams with a parameter and a temperature, or else with the parameter alone. */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
@@ -163,7 +159,6 @@ const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temp
 export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0);
 export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
-/** Streams with a word in a session, then asks for the word in that session and in another one. */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
   { needs: ["agents.rememberingInStream"], requests: 3 },
@@ -193,9 +188,8 @@ export type StreamFailureRole = "failingInStream" | "overloaded";
 
 export interface AllStreams {
   readonly streams: readonly Exchange[];
-  /** Ids of streams whose agent fails according to the target file. SSE-17 judges the end of these streams. */
+  /** Ids of streams whose agent must fail according to the target file. */
   readonly failing: readonly string[];
-  /** Roles of the agents of streams, by id of the exchange. Absent in evidence of earlier versions. */
   readonly roles?: Readonly<Record<string, StreamFailureRole>>;
 }
 
@@ -219,7 +213,6 @@ export const everyStream = probe(
   },
 );
 
-/** Whether a stream request has the path and body that the target file gives for a role. */
 function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
   return request.url.endsWith(agentPath(assignment, "stream")) && hasFields(body, assignment.body);

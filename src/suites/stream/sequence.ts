@@ -28,13 +28,11 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** The probes of these checks. `everyStream` collects all streams of the run, `streamed` sends one. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
   unproven(`no stream has events that can be judged (the plain request: ${outcomeOf(plain.exchange)})`);
 
-/** Returns the streams that have only event names of the document. SSE-2 judges other names. */
 const wellNamedStreams = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
@@ -68,7 +66,6 @@ const indexValues = (exchange: Exchange): unknown[] =>
 
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-/** Returns how a stream numbers its chunks. `null` if it has none, or resumes after the first. */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;
@@ -93,7 +90,7 @@ const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string)
   let judged = 0;
   for (const exchange of found) {
     const order = orderAmong(exchange, found);
-    // Only SSE-17 judges how the stream of a failing agent ends. Here, such a stream counts as unfinished.
+    // SSE-17 judges how the stream of a failing agent ends, so here it counts as unfinished.
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
     if (said !== null) return breach(rule.expected, describe(exchange), exchange);
@@ -152,7 +149,7 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // An event whose data is not JSON (SSE-3) has no known `index`, which would look like a gap.
+      // An event without JSON data would look like a gap in the `index` numbers.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));
@@ -195,5 +192,4 @@ export const sequenceChecks = [
   }),
 ] as const;
 
-/** Maximum time from the event `done` or `error` to the end of the stream. */
 const maxClosingMs = 2000;

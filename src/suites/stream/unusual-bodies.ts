@@ -23,7 +23,7 @@ const judgeFeature =
 
 const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombined(tried, plain, accepts);
 
-/** Judges the response to the query NUL (`nul`) or `0` (`zero`). A server may reject NUL as invalid input. */
+/** A server may reject a NUL character as invalid input, but not `0`. */
 const judgeText =
   (name: "nul" | "zero"): Judge<string> =>
   ({ [name]: exchange }, plain, accepts) => {
@@ -59,7 +59,6 @@ const checkStream = (
     { as, since },
   );
 
-/** Judges that the long word that is not ASCII arrives with whole characters. An invoke may break them, too. */
 function judgeLongWord({ long }: UnusualBodies<string>, invoke: UnusualBodies<string> | null): Finding<never> {
   if (long === undefined || !isStreamAccepted(long)) return unproven("the long query was not accepted");
   const text = textOf(long);
@@ -75,7 +74,6 @@ const describeText = (exchange: Exchange): string => JSON.stringify(bodyJson(exc
 
 type Timed = Pick<TimedStream, "exchange" | "clockAfterMs">;
 
-/** Judges that a reported duration is in seconds, compared with the time until the end of the response. */
 function judgeUnit(field: string, seconds: number, { exchange, clockAfterMs }: Timed): null | Breach {
   const tookMs = exchange.answer.endMs - exchange.sentMs + clockAfterMs - exchange.clockMs;
   if (seconds <= maxStreamSeconds(tookMs)) return null;

@@ -14,7 +14,7 @@ import { maxSlowMs, type TimedStream } from "./probes.ts";
 
 const since = "1.2";
 
-/** Names with a meaning in databases, in JavaScript, in paths, or as arguments of the agent's function. */
+/** Names that have a meaning in databases, in JavaScript or in paths. */
 const unusualKeys = {
   $where: "1",
   "a.b": 1e300,
@@ -27,21 +27,20 @@ const unusualKeys = {
 };
 const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": null, имя: "🙂 你好" };
 
-/** JSON with line ends of many systems and signs of templates and SQL. Its digits look like a number. */
+/** JSON with unusual line ends, and with characters that templates and SQL interpret. */
 const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
 
-/** A word of characters of two to four bytes: pieces of nearly any number of bytes end within one of them. */
+/** Characters of two to four bytes, so that a server that cuts text by bytes splits a character. */
 const longWord = "ж世🙂é".repeat(40);
 
-/** Enough words to use more than a thousand tokens: a server may format such a count with separators. */
+/** Uses more than a thousand tokens, because a server may write such a count with a separator. */
 const longQuery = `${longWord} ${"a ".repeat(1100)}`;
 
-/** A query that a server may take for none: some languages count it as false. */
+/** Some languages treat this query as false, so a server may take it for an absent one. */
 const zeroQuery = "0";
 
 const newSession = (): string => `conf-${randomUUID()}`;
 
-/** Fields of a body whose names and values a server must accept, but few clients send. */
 const features = () => ({
   keys: { parameters: unusualKeys },
   context: { parameters: { context: unusualContext } },
@@ -49,21 +48,16 @@ const features = () => ({
   session: { session_id: newSession() },
 });
 
-/** An entry of a batch with every optional field, and unusual names and values. Its query ends with `mark`. */
 export const unusualEntry = (mark: string) => ({
   query: `Grüße, 你好 🙂 ${mark}`,
   session_id: newSession(),
   parameters: { ...unusualKeys, context: unusualContext, temperature: 0.35, max_tokens: 1000 },
 });
 
-/** Responses to bodies that the server must accept, but few clients send. */
 export interface UnusualBodies<F extends string> {
   readonly tried: CombinedResult<F>;
-  /** The response to a query with the character NUL, in a session. */
   readonly nul: Exchange;
-  /** The response to the query `0`. */
   readonly zero: Exchange;
-  /** The response to a long query with a long word that is not ASCII. Absent in evidence of earlier versions. */
   readonly long?: Exchange;
 }
 
@@ -85,18 +79,17 @@ export const unusualInvoke = probeIfManyRequests(
     const all = { ...features(), temperature: { parameters: { temperature: 0.35 } } };
     const tried = await sendCombined(all, { query: defaultQuery }, send, isSuccess);
     const texts = await sendTexts(send);
-    // Only the checks of all responses judge these: a server may accept or refuse them.
+    // A server may accept or reject these requests. Other checks judge the responses.
     await send({ query: defaultQuery, parameters: { temperature: 2.5, max_tokens: -1 } });
     await send({ query: "Grüße" }, { encoding: "latin1" });
     return { tried, ...texts };
   },
 );
 
-/** Parameters that make a stream last, so that its `execution_time` shows its unit. */
+/** Makes a stream last longer, so that its `execution_time` shows its unit. */
 const slowingParameters = { stream_delay_ms: 50, chunk_size: 3, resume_from_index: 2 };
 
 interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
-  /** How far the run had advanced the target's clock, at most, at the end of the first stream. */
   readonly clockAfterMs: number;
 }
 
@@ -133,7 +126,6 @@ export const slowInvokeWithEveryField = probeIfManyRequests(
   },
 );
 
-/** Roles whose agents are invoked, and streamed, with every documented field. */
 const roles = {
   invoke: ["failing", "degraded", "unhealthy", "remembering"],
   stream: ["failingInStream", "overloaded", "slowStreaming"],
@@ -157,7 +149,7 @@ function callsOfRoles(target: Target): readonly RoleCall[] {
 
 const countOfRoles = (target: Target): number => (hasFewRequests(target) ? 0 : callsOfRoles(target).length);
 
-/** Calls agents of other roles with a session and every parameter, for the checks of all responses. */
+/** Sends every documented field to agents of other roles, for checks that judge all responses. */
 export const rolesWithEveryField = probe(
   "agents of other roles are called with every documented field",
   { needs: ["agents.answering"], requests: countOfRoles, executions: countOfRoles, stage: "agent time", since },

@@ -99,7 +99,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // Leaves out the quota of another key, because a key may report the tokens of the whole account.
+      // A key may report the tokens of the whole account, so another key's quota is no mismatch.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;
@@ -119,7 +119,7 @@ export const usage = suite("Read usage", [
     if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
-    // A request without a response may have arrived twice, because undici may have sent it again.
+    // Counts a request without a response twice, because undici may have sent it again.
     const sent =
       sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;
     const max = isFresh ? sent + inFlightDuring(samples, report, later) : Infinity;
@@ -132,7 +132,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // Number of counted requests from before the run. A rolling window may stop counting them at any time.
+    // Requests from before the run, which may expire from a rolling window at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");
@@ -174,7 +174,7 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
   return breach(expected, describeGrowth(grown), evidence.usage, evidence.later);
 }
 
-/** Growth is measured between two reads of usage. The target may count these reads themselves as requests. */
+/** The target may count the two reads of usage themselves. */
 const usageReadCount = 2;
 const describeGrowth = (grown: number): string => `by ${grown}`;
 
@@ -184,7 +184,7 @@ const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Ex
 const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
-/** Whether a new window of the limit that usage reports may have begun between the two reads. */
+/** Whether a new rate-limit window may have begun between the two reads. */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)

@@ -20,21 +20,18 @@ import { type Target, type TargetKey, usableKeys } from "../../target/target.ts"
 import { endpointOf } from "../shared/all-exchanges.ts";
 import { hasStatus, isSuccess, reportedTokens } from "../shared/response.ts";
 
-/** Two reads of usage, and the agent calls between the reads. */
 export interface UsageReads {
   readonly usage: Exchange;
   readonly later: Exchange;
-  /** Invokes and streams between the reads. */
   readonly turns: readonly Exchange[];
-  /** Whether the key was unused before the run. If so, no other client uses the key during the run either. */
+  /** Whether the key was unused before the run, so that no other client uses it. */
   readonly isFresh: boolean;
 }
 
-/** Returns one of the counts in a usage response. `null` if the response lacks it. */
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** Returns how far the month's tokens grew between two reads, and the bounds of that growth. `null` if unknown. */
+/** Returns how far the month's tokens grew between two reads, and how far they may. */
 export function tokenGrowth({
   usage,
   later,
@@ -48,22 +45,19 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/** Measures usage again if it grew by too much: the target may have counted an earlier request late. */
+/** Measures again if usage grew too much, because an earlier request may have been counted late. */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
 }
 
-/** A read of usage, with the limits of the key that read it. */
 export interface UsageRead {
   readonly usage: Exchange;
-  /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
-  /** Monthly token quota of the key's tier. `null` if the target file states no tier. */
   readonly quota: number | null;
 }
 
-/** Returns the usage response that the pre-flight discovery has read. This probe sends no request. */
+/** Returns the usage response that the pre-flight discovery has read. */
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },
@@ -83,12 +77,11 @@ const keysOfKnownQuota = (target: Target): { readonly key: TargetKey; readonly q
     return quota === null ? [] : [{ key, quota }];
   });
 
-/** The monthly token quota of each key, by the name of the key. */
 export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Reads usage with each unrestricted key of a stated tier, unless another probe has read it with that key. */
+/** Reads usage with each unrestricted key whose tier is stated. */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {
@@ -111,9 +104,8 @@ export const everyUsageRead = probe(
   },
 );
 
-/** Two reads of usage (`usage` and `later`), and the requests of the key between the reads. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
-  /** The run's first read of usage, and `usage`. `null` if a new month or an outage may lie between them. */
+  /** Usage since the run's first read; `null` after an outage or in a new month. */
   readonly allAlong: UsageReads | null;
 }
 
@@ -136,11 +128,11 @@ async function measureUsageGrowth({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // Two more reads for checks of headers. Without a test clock, they would use up too much of the limit.
+  // These reads serve other checks. Without a test clock, they would use up too much of the limit.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // The harness does not know every request of this period, so usage may have grown by more.
+  // Other clients may have used the key in this period, so usage may have grown by more.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
@@ -155,15 +147,14 @@ async function measureUsageGrowth({
   };
 }
 
-/** A stream between two reads of usage and two health responses. */
 export interface StreamAccounted extends UsageReads {
   readonly reports: readonly [Exchange, Exchange];
   readonly streamed: Exchange;
 }
 
-/** Wait before the stream, by the target's clock, to tell it from earlier requests in `last_request`. */
+/** Separates the stream from earlier requests in `last_request`. */
 const waitBeforeStreamMs = 5000;
-/** Additional real wait, if the agent may not follow the test clock and reports whole seconds. */
+/** For agents that do not follow the test clock and report whole seconds. */
 const extraRealWaitMs = 1100;
 
 export const streamAccounted = probe(
@@ -186,7 +177,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(extraRealWaitMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // For a check of headers: it compares `Remaining` of this read with `Remaining` of the next request.
+  // Another check compares the `Remaining` of this response with that of the next.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

@@ -13,7 +13,6 @@ interface Version {
   readonly exchange: Exchange;
 }
 
-/** Returns the agent versions that an endpoint's successful responses name, each with its agent. */
 function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
@@ -31,7 +30,6 @@ const byAgent = (all: readonly Version[]): ReadonlyMap<string, readonly Version[
 const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readonly Version[]>[]): boolean =>
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
-/** Returns a health response whose version contradicts an invoke's. `null` if a deployment may explain it. */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
   const after = own.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);
@@ -42,7 +40,6 @@ function findOtherVersion(invoke: Version, invokes: readonly Version[], own: rea
   return neighbors.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
 }
 
-/** Returns the `Location` of a redirect that leaves `/v1`; `null` for other responses. */
 function locationOutsideVersion(exchange: Exchange): string | null {
   const status = statusOf(exchange) ?? 0;
   const [location] = headerValues(exchange, "Location");
@@ -68,7 +65,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Agents with one version cannot contradict themselves, and some have thousands of calls.
+    // Skips agents with a single version, to save time with thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

@@ -7,11 +7,10 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum time from an event to its first delivery. A sender may poll its queue every few seconds. */
+/** Maximum delay of a first delivery, because a sender may poll its queue every few seconds. */
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/** Returns the maximum real time to wait for a delivery. Short if each advance ends after all deliveries. */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);
@@ -28,14 +27,12 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
     time,
   );
 
-/** Waits until a condition is met, or as long as a delivery may take. Returns whether it is met. */
 export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
   awaitQueue(async (realMs) => {
     for (let waitedMs = 0; !isMet() && waitedMs < realMs; waitedMs += pollMs) await time.sleepReal(pollMs);
     return isMet();
   }, time);
 
-/** Waits until `check` is true, or until a sender must have polled its queue by either clock. */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
   // Some targets delay the response to an advance until their deliveries are done.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
@@ -49,7 +46,7 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/** Waits long enough for an unexpected delivery. A test clock's advance by 1 ms ends after all due deliveries. */
+/** Waits long enough for a delivery that must not come. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

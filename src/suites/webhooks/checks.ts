@@ -41,7 +41,7 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Leaves out the last rejections if their status may mean that the key has too many webhooks. */
+/** Leaves out the last rejections, because the key may have too many webhooks by then. */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
@@ -53,7 +53,7 @@ const metricsSchema = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // `average_response_time` and `last_delivery` may be `null` for a webhook without deliveries.
+  // These may be `null` for a webhook without deliveries.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });
@@ -85,7 +85,6 @@ function allMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): WebhookMe
   return metricsIn([...own, ...others]);
 }
 
-/** Returns the object that has a field, at most three levels inside a value; `null` if there is none. */
 function objectWith(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
   if (!isObject(value)) return null;
   if (Object.hasOwn(value, name)) return value;
@@ -110,7 +109,7 @@ export const webhooks = suite("Webhooks", [
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const lost = failures.filter(({ answer }) => answer.kind !== "answered");
-    // A single lost connection proves nothing, and the client does not retry this request.
+    // A single lost connection proves nothing.
     if (failures.length === 1 && lost.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;
@@ -153,7 +152,7 @@ export const webhooks = suite("Webhooks", [
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
-    // Pings are left out: a ping to a new address belongs to no agent.
+    // Leaves out pings, which belong to no agent.
     const published = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
     const agents = new Set(published.map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
@@ -285,7 +284,6 @@ export const webhooks = suite("Webhooks", [
   }),
 ]);
 
-/** Returns the items of a list response, in any common shape. `null` if the body has no list. */
 export function itemsIn(body: unknown): readonly unknown[] | null {
   const data = getPath(body, "data");
   const places = [

@@ -13,15 +13,13 @@ import { respondsQuickly } from "../../run/discovery/webhook-agent.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { ProbeContext } from "../../run/probe.ts";
 
-/** Prefix of the receiver's addresses for webhooks. Addresses for alerts do not have it. */
+/** Prefix of receiver addresses for webhooks, in contrast to those for alerts. */
 export const hookPrefix = "webhook-";
 
-/** Whether the target can reach the receiver, as far as is known before the first delivery. */
 export interface ReceiverReach {
   readonly baseUrl: string;
-  /** Why the target cannot reach the receiver's address; `null` if it probably can. */
   readonly unreachable: string | null;
-  /** Whether the target file promises that the target reaches the receiver. */
+  /** Whether the user promises that the target reaches the receiver. */
   readonly isNamed: boolean;
 }
 
@@ -31,10 +29,9 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
   isNamed: target.webhooks?.isReachabilityPromised === true,
 });
 
-/** Name of the receiver's address to which a run's first deliveries come. */
 const firstHook = `${hookPrefix}wildcard`;
 
-/** Like {@link reachOf}, but throws a `ReceiverError` if no delivery can be expected. */
+/** Like {@link reachOf}, but throws a `ReceiverError` if no delivery can arrive. */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
   if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
@@ -43,20 +40,16 @@ export async function provenReachOf(receiver: Receiver, target: Target): Promise
   return reach;
 }
 
-/** Fields with which a webhook is created. An omitted field is not sent. */
 interface WebhookOptions {
   readonly name: string;
   readonly events: readonly string[];
   readonly agent: string | null;
-  /** The secret. Default: a random one. `null`: none is sent. */
+  /** Default: a random secret. `null`: none. */
   readonly secret?: string | null;
-  /** The query of the webhook's URL, with its question mark. Default: none. */
   readonly query?: string;
-  /** Replies of the receiver to the attempts, in order. Default: 200. */
   readonly replies?: readonly Reply[];
-  /** Whether the receiver verifies signatures with another secret than the webhook's. */
+  /** Whether the receiver expects another secret than the webhook has. */
   readonly isMismatched?: boolean;
-  /** The first requirement set (version of the checks) that judges the webhook and its deliveries. */
   readonly since?: RequirementSet;
 }
 
@@ -97,7 +90,7 @@ export async function createWebhook(
   return { hook: address.name, events, agent, exchange, address };
 }
 
-/** Returns a webhook as evidence, without its address object, which JSON cannot store. */
+/** Returns the webhook as plain data that JSON can store. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({
   hook,
   events,
@@ -105,7 +98,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** Returns the id of a created webhook. `null` if the response has none, or the id cannot be part of a path. */
+/** Returns the id of a created webhook; `null` if none can be used in a path. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -121,18 +114,18 @@ export function webhookIdOf(exchange: Exchange): string | null {
 
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
-/** Returns the listed agents that the run does not invoke: their webhooks get no events. */
+/** Returns agents that the run does not invoke, so that their webhooks get no events. */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/** Finds an agent that has no webhooks yet. `null` without a test clock: the search would take too long. */
+/** Finds an agent without webhooks; `null` without a test clock, because the search takes long. */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // Leaves out agents that an earlier search has invoked, and so found unsuitable.
+  // An earlier search has found that these agents are unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];
@@ -140,7 +133,6 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/** Returns the agents of the target file that no later probe invokes, such as a probe of deployment events. */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

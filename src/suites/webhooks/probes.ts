@@ -35,38 +35,21 @@ import {
 } from "./unusual-webhooks.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 
-/** Names of the invoked agent's webhooks. Each webhook selects other events. */
-export type Subscription =
-  /** Selects `agent.*`. */
-  | "wildcard"
-  /** Selects `agent.invoked` and `agent.completed`. */
-  | "both"
-  /** Selects `agent.completed` alone. */
-  | "completed"
-  /** Selects `agent.completed`, and has no secret. */
-  | "unsigned"
-  /** Selects the four deployment events. */
-  | "deployments";
+export type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
 
-/** Webhooks that a run always creates, even if the key has few requests a minute. */
+/** The run creates these even if the key has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
   readonly reach: ReceiverReach;
-  /** The created webhooks. `null` for one that was not created because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
-  /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
   readonly odd?: OddWebhooks | null;
-  /** Two webhooks with the same URL. `null` if the key has few requests a minute. Absent in older evidence. */
   readonly sameUrl?: WebhooksOfOneUrl | null;
-  /** A webhook of another agent, which the probe does not invoke. `null` if the target has no other agent. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
-  /** The target's list of deliveries to the webhook named `both`. `null` if that webhook's id is unknown. */
   readonly listed: Exchange | null;
-  /** Responses to paths at which a target may offer metrics of the webhook. */
   readonly shown: readonly Exchange[];
 }
 
@@ -78,7 +61,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, status: 200 },
 } as const;
 
-/** A `context` that fills several TCP segments but costs few tokens. */
+/** Fills several TCP segments but costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(
@@ -116,7 +99,7 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // If the key has few requests a minute, sends only one body, which has all parameters at once.
+    // To save requests, sends a single body that has all parameters.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
@@ -164,19 +147,18 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // The run may invoke the answering agent thousands of times, so that its webhook selects only one event.
+  // This agent may be invoked thousands of times, so its webhook selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other });
 }
 
-/** Returns the bodies of the invokes. Each contains a unique text that identifies its events. */
+/** Each body contains a unique text, by which its deliveries are recognized. */
 const invokeBodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
   { query: `${unicodeText} ${randomUUID()}` },
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/** Returns another agent for a webhook that must get no event, preferably one that the run never invokes. */
 function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   const { answering, ...others } = context.target.agents;
   const [idle] = idleAgents(context, agent);
@@ -186,11 +168,9 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
 
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /** A webhook whose `events` is a text. `null` if the key has few requests a minute. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
-  /** A webhook that names no agent, and may get the deployment events of all agents. */
   readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }
@@ -223,7 +203,7 @@ export const malformedWebhooks = probe(
   },
 );
 
-/** Requests a webhook without `url` and `events`. An error that names both may differ from the documented form. */
+/** An error that names both missing fields may differ from the documented form. */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

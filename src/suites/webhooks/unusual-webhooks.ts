@@ -13,7 +13,7 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { ExpectedDeliveries } from "./await-deliveries.ts";
 
-/** Secrets that look like a number, an encoded text or bytes. None is random, because reports hide random texts. */
+/** Secrets that look like numbers or encoded texts. They are not random, because reports hide random texts. */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
   "digits alone": "0070042000700420",
@@ -23,12 +23,12 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** Kind of secret of the webhook with a query in its URL. A failed first delivery tests the query of the retry. */
+/** The webhook with this secret has a query in its URL. A failed first delivery tests the retry's query, too. */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
-/** Values that a server changes if it parses the query and writes it again. */
+/** A server that parses this query and writes it again would change it. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
 
-/** Kind of secret of the webhook that selects {@link mixedEvents}. */
+/** The webhook with this secret selects {@link mixedEvents}. */
 export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 
@@ -39,7 +39,6 @@ const failingOnce = [
 
 export type OddWebhooks<W extends RequestedWebhook = RequestedWebhook> = Readonly<Record<SecretKind, W>>;
 
-/** Creates a webhook with each kind of secret. One of them also has an unusual list of events. */
 export async function openOddWebhooks(
   client: Client,
   receiver: Receiver,
@@ -58,7 +57,6 @@ export async function openOddWebhooks(
   return opened as OddWebhooks<OpenedWebhook>;
 }
 
-/** Returns how many deliveries one invoke causes to the webhook with this kind of secret. */
 export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === secretOfMixedEvents ? 2 : 1);
 
 export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
@@ -66,10 +64,9 @@ export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
 export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks =>
   Object.fromEntries(oddKinds.map((kind) => [kind, requestedWebhookOf(odd[kind])])) as OddWebhooks;
 
-/** Two webhooks of one agent with one URL, but each with its own secret. */
 export interface WebhooksOfOneUrl {
   readonly created: readonly [Exchange, Exchange];
-  /** Deliveries to the URL. `computedSignature` belongs to the first webhook, `otherSignatures` to the second. */
+  /** Deliveries to the URL, with signatures computed for both secrets. */
   readonly deliveries: readonly Delivery[];
 }
 
@@ -78,7 +75,7 @@ interface OpenedWebhooksOfOneUrl {
   readonly address: Hook;
 }
 
-/** Creates two webhooks with one URL, which lacks the prefix that checks of retries look for. */
+/** The URL lacks the prefix that checks of retries look for. */
 export async function openWebhooksOfOneUrl(
   client: Client,
   receiver: Receiver,
@@ -103,7 +100,6 @@ export function areTwoWebhooks([first, second]: WebhooksOfOneUrl["created"]): bo
   return isSuccess(first) && isSuccess(second) && (id === null || id !== webhookIdOf(second));
 }
 
-/** Returns how many deliveries must come to the shared URL of two webhooks after `completed` executions. */
 export const expectedOfOneUrl = (
   { address, created }: OpenedWebhooksOfOneUrl,
   completed: number,

@@ -13,10 +13,8 @@ import { secretOfQuery } from "./unusual-webhooks.ts";
 
 const on = { sent: invokedWithWebhooks, all: allDeliveries };
 
-/** Returns what follows the path of a URL; empty if nothing does. */
 const queryIn = (url: string): string => /\?.*$/.exec(url)?.[0] ?? "";
 
-/** Judges that each delivery to a webhook whose URL has a query comes with that query, byte for byte. */
 function judgeQuery({ sent: { odd }, all }: EvidenceOf<typeof on>): Finding<never> {
   if (odd === undefined || odd === null) return fewRequests;
   const { exchange, hook } = odd[secretOfQuery];

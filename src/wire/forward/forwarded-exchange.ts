@@ -1,10 +1,8 @@
-/** A piece of a body, and when it arrived, in milliseconds of the forwarder's clock. */
 export interface BodyPiece {
   readonly bytes: Uint8Array;
   readonly atMs: number;
 }
 
-/** The kept beginning of a body. `length` is the length of the whole body in bytes. */
 export interface KeptBody {
   readonly pieces: readonly BodyPiece[];
   readonly length: number;
@@ -21,28 +19,23 @@ export type ForwardedEnd =
   | { readonly kind: "complete" | "client left" }
   | { readonly kind: "broken" | "no response"; readonly detail: string };
 
-/** A request of a client and the upstream's response, as plain data for another thread. */
+/** A client's request and the upstream's response, as plain data for another thread. */
 export interface ForwardedExchange {
   readonly method: string;
-  /** URL to which the forwarder sent the request. */
   readonly url: string;
-  /** The header names and values, alternating, as the client sent them. */
+  /** Names and values in turn, as the client sent them. */
   readonly requestHeaders: readonly string[];
   readonly requestBody: KeptBody;
   readonly sentMs: number;
-  /** The head of the response; `null` if none arrived. */
   readonly head: { readonly status: number; readonly headers: readonly string[]; readonly headMs: number } | null;
   readonly responseBody: KeptBody;
   readonly endMs: number;
   readonly end: ForwardedEnd;
 }
 
-/** About how many bytes of a body to keep. */
 const keptBytes = 256 * 1024;
-/** Maximum number of pieces of a body to keep, each with the time of its arrival. */
 const keptPieces = 20_000;
 
-/** Creates a collector of a body, which keeps only its beginning. */
 export function collectBody(now: () => number) {
   const pieces: BodyPiece[] = [];
   let [length, kept] = [0, 0];
@@ -51,7 +44,7 @@ export function collectBody(now: () => number) {
       length += bytes.byteLength;
       if (kept >= keptBytes || pieces.length >= keptPieces) return;
       kept += bytes.byteLength;
-      // A copy, because otherwise the whole read buffer would be sent to the other thread.
+      // Copies the bytes, because otherwise the whole read buffer would be sent to the other thread.
       pieces.push({ bytes: new Uint8Array(bytes), atMs: now() });
     },
     body: (): KeptBody => ({ pieces, length }),

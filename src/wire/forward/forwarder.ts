@@ -11,35 +11,32 @@ import { type Network, plainNetwork } from "../../base/network/network.ts";
 import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwarded-exchange.ts";
 import { endToEndHeaders, takeBody } from "./request-body.ts";
 
-/** Header that marks a response that the forwarder itself sent, because the upstream sent none. */
+/** Marks a response of the forwarder itself, because the upstream sent none. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
-/** Options of a forwarder. */
 export interface ForwarderOptions {
   /** Origin of the upstream, such as `https://api.example.com`. */
   readonly upstream: string;
   readonly network?: Network;
   readonly host: string;
-  /** Port to listen on. 0: any free port. */
+  /** 0: any free port. */
   readonly port: number;
   /** Certificate and key in PEM, to serve HTTPS; `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly now: () => number;
-  /** Called after each exchange. Must be fast, because clients wait meanwhile. */
+  /** Must be fast, because clients wait meanwhile. */
   readonly onExchange: (exchange: ForwardedExchange) => void;
 }
 
-/** A running forwarder. */
 export interface Forwarder {
-  /** URL without a path, such as `http://127.0.0.1:8788`. */
   readonly origin: string;
-  /** Stops the forwarder at once. Exchanges that are under way end as if their clients had disconnected. */
+  /** Stops at once, and cuts off requests that are under way. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a reverse proxy, which at once passes on everything but headers that concern one connection.
- * @throws {Error} the error of Node, with its `code`, if it cannot listen
+ * Starts a reverse proxy. Passes everything on at once, except headers for a single connection. @throws {Error} the
+ * error of Node, with its `code`, if it cannot listen
  */
 export async function startForwarder(options: ForwarderOptions): Promise<Forwarder> {
   const { network = plainNetwork, host, port, upstream } = options;
@@ -68,7 +65,7 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
 
 const connectTimeoutMs = 10_000;
 const maxHeaderSize = 128 * 1024;
-/** How long an idle connection stays open. Clients close theirs earlier, so none is closed during a request. */
+/** Longer than clients keep an idle connection, so that none is closed during a request. */
 const keepAliveMs = 72_000;
 
 function createListener({ tls }: ForwarderOptions, listener: RequestListener): Server {
@@ -81,7 +78,6 @@ interface ForwardContext extends ForwarderOptions {
   readonly upstreamHost: string;
 }
 
-/** Passes one request on to the upstream, and its response back. */
 function forward(incoming: IncomingMessage, response: ServerResponse, context: ForwardContext): void {
   const { upstream, dispatcher, now } = context;
   const [method, path] = [incoming.method ?? "GET", pathOf(incoming.url ?? "/")];
@@ -98,7 +94,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse, context: F
   });
 }
 
-/** Returns the path and query of a request, also from a client that sends a whole URL, as to a forward proxy. */
+/** Also accepts a whole URL, which some clients send as to a forward proxy. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   return URL.canParse(target) ? new URL(target).pathname + new URL(target).search : "/";
@@ -109,7 +105,6 @@ interface ExchangeContext extends ForwardContext {
   readonly requestBody: ReturnType<typeof collectBody>;
 }
 
-/** Creates the handler of one exchange for undici. It writes the response, and reports the exchange once. */
 function openExchange(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -165,7 +160,7 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // Lets the head leave together with the first piece of the body, if that arrives at once.
+      // Sends the head together with the first piece of the body, if that arrives at once.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });
@@ -193,13 +188,12 @@ function openExchange(
   };
 }
 
-/** Returns the raw headers of undici as Latin-1 text, which keeps any byte above 127 that HTTP allows. */
+/** Reads the headers as Latin-1, which keeps all bytes above 127. */
 function rawHeaderTexts(raw: unknown): string[] {
   if (!Array.isArray(raw)) return [];
   return raw.map((part: unknown) => (Buffer.isBuffer(part) ? part.toString("latin1") : String(part)));
 }
 
-/** Sends a 502 in the place of the upstream's response. If the head was sent already, closes the connection. */
 function sendBadGateway(response: ServerResponse, detail: string): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const text = `The upstream gave no response: ${detail}\n`;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 
-/** Headers of one connection, not to pass on (RFC 9110, 7.6.1). `trailer` is missing: the forwarder passes it on. */
+/** Headers that a proxy must not pass on (RFC 9110, 7.6.1), except `trailer`, which this one does. */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -11,11 +11,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/**
- * Returns the headers to pass on: neither hop-by-hop headers, nor those that `Connection` names.
- * @param raw names and values in turn, as `rawHeaders` has them
- * @param alsoDropped further names to leave out, in lower case
- */
+/** Returns the headers that a proxy passes on. `raw`: names and values in turn, as in `rawHeaders`. */
 export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly string[] = []): string[] {
   const named = namedByConnection(raw);
   const kept: string[] = [];
@@ -29,7 +25,6 @@ export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly st
 
 const usualOptions = new Set(["keep-alive", "close", "upgrade", "te", ""]);
 
-/** Returns the header names that `Connection` lists, in lower case, without options such as `close`. */
 function namedByConnection(raw: readonly string[]): string[] {
   const named: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2)
@@ -41,13 +36,9 @@ function namedByConnection(raw: readonly string[]): string[] {
   return named;
 }
 
-/** The body of a request to pass on: none, all of its bytes, or a stream of bytes that are still arriving. */
 export type OutgoingBody = Buffer | PassThrough | null;
 
-/**
- * Reads a request's body: as a buffer if it arrives together with the head, otherwise as a stream.
- * @param onReady called once, in the next turn of the event loop at the latest
- */
+/** Reads a body: as a buffer if it arrives with the head, else as a stream. Calls `onReady` once. */
 export function takeBody(
   incoming: IncomingMessage,
   onPiece: (piece: Uint8Array) => void,
@@ -77,7 +68,7 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // Prevents that an error ends the process. The stream's reader also gets the error and handles it.
+    // Without this, an error would end the process. The stream's reader handles it.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

@@ -1,7 +1,7 @@
 import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
-/** The smallest number of admitted requests that a run detects as too many, by tier and situation. */
+/** How few requests too many a run detects, by tier and situation. */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;
   readonly detected: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;
@@ -28,7 +28,6 @@ const tiers = ["free", "pro"] as const;
 type Tier = (typeof tiers)[number];
 type Published = "perMinute" | "perHour" | "concurrent";
 
-/** Returns a table of `docs/trust.md`: how many admitted requests a run detects as too many. */
 export function sensitivityTable(): string {
   const row = (what: string, cell: (situation: Situation) => string): string =>
     `| ${what} | ${columns.map(cell).join(" | ")} |`;

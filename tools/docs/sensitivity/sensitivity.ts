@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Conditions of a run: whether its key is unused (`isFresh`), and whether the target has a test clock. */
+/** Conditions of a run: an unused key (`isFresh`), and a test clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -20,7 +20,7 @@ export const situations = {
 } as const;
 export type Situation = keyof typeof situations;
 
-/** Limiters that admit more requests than the tier permits. Their headers report the correct numbers. */
+/** Limiters that admit too many requests, although their headers report the correct limit. */
 const limiterKinds = {
   fixed: fixedWindow,
   "opened by a request": anchoredWindow,
@@ -28,16 +28,14 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Time that a run may still wait when it tests limits, in ms: all, or the rest after a minute of waiting. */
+/** Time that a run may still wait: all of it, or what is left after a minute. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
-/** Seconds after the full minute at which a run begins. */
 const startSeconds = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
-/** A server that admits more requests than one of its limits permits, and the checks that should detect it. */
 export interface LooseLimit {
-  /** Ids of checks that may detect that the server admits too many requests. One of them is enough. */
+  /** One of these checks must detect the server. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (
@@ -52,7 +50,7 @@ const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits):
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/** A server that admits too many requests per minute, while its headers report only the limit per hour. */
+/** Admits too many requests per minute. The headers report only the limit per hour. */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request", "rolling"],
@@ -62,7 +60,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** A server that reports the limit per minute correctly, but admits requests after `Remaining: 0`. */
+/** Admits requests after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],
@@ -75,10 +73,8 @@ export const looseAfterZeroRemaining: LooseLimit = {
   },
 };
 
-/** Makes a limiter that counts requests but never refuses one. */
 const neverRefusing = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
-/** Whether a run detects `admitted` requests as too many, for each limiter, start time and remaining wait. */
 export async function isDetected(
   loose: LooseLimit,
   limits: TierLimits,

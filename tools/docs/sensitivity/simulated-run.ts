@@ -12,33 +12,28 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A simulated target that only limits requests, and the settings of a run against it. Times are in ms. */
+/** A simulated target that only limits requests, and how a run tests it. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
-  /** The limiters of the deployment. A request is admitted only if each of them has room. */
+  /** A request is admitted only if all limiters have room. */
   readonly limiters: readonly Limiter[];
-  /** The limiter whose limit the response headers report. */
   readonly advertised: Limiter;
-  /** The target's time when the run begins, in epoch ms. Rate-limit windows may begin on the full minute. */
+  /** The target's time when the run begins, as Unix time. Fixed windows may begin on the full minute. */
   readonly startMs: number;
   readonly isFresh: boolean;
-  /** Whether the run can advance the target's clock. Otherwise it waits in real time. */
   readonly hasClock: boolean;
-  /** How long the run may still wait. */
   readonly maxWaitMs: number;
 }
 
 const latencyMs = 4;
-/** Requests before the test of limits, as shares of the limit per minute, and the pause after them. */
+/** Requests that a run sends before it tests limits, as shares of the limit per minute. */
 const earlierRequests = { invokeShare: 0.3, usageShare: 0.2, pauseMs: 2000 } as const;
 
-/** The evidence of a limits probe, and of the probe that reviews all requests afterwards. */
 export interface SimulatedEvidence {
   readonly probed: unknown;
   readonly reviewed: unknown;
 }
 
-/** Runs a limits probe against the simulated target, and then the probe that reviews all requests. */
 export async function simulateProbe(target: SimulatedTarget, probe: Probe, review: Probe): Promise<SimulatedEvidence> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
   if (review.per === "tier") throw new Error(`the probe "${review.name}" is of a tier`);
@@ -98,7 +93,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 
 const invokePath = "/agents/echo/invoke";
 
-/** A `GET /usage` that got no response. Because of it, the run uses up the limit with invokes only. */
+/** Without a response to `GET /usage`, the run tests limits only with invokes. */
 const lostUsageRead: Exchange = {
   id: "x0",
   key: null,
@@ -131,7 +126,6 @@ interface SentRequest {
   readonly clockMs: number;
 }
 
-/** Creates a transport that answers each request at once, as the limiters decide. */
 function simulatedTransport(
   { limiters, advertised, startMs }: SimulatedTarget,
   now: () => SentRequest,

@@ -2,7 +2,6 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { trialIdText, type Night, type NightLoad, countsCaveat } from "../night.ts";
 import type { TrialId } from "../../model/load-results.ts";
 
-/** A request count of a load trial that was constant in earlier runs, and is different tonight. */
 export interface CountChange {
   readonly load: TrialId;
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
@@ -13,12 +12,11 @@ export interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** Minimum number of earlier runs before a first failed or unanswered request counts as a change. */
+/** A first failed or unanswered request counts as a change only after this many clean runs. */
 const minCleanRuns = 3;
-/** Minimum number of equally large earlier runs before another number of admitted requests is a change. */
+/** A new number of admitted requests counts as a change only after this many earlier runs of equal size. */
 const minConstantRuns = 10;
 
-/** Returns the request counts of load trials that changed tonight, although all earlier runs had the same. */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => countChangesOfRun(run, earlierRunsOf(history, run)));
 }
@@ -39,7 +37,7 @@ function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountC
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // A failed request is not admitted, so it also changes other counts.
+  // Reports only the failures, because a failed request also changes the other counts.
   return newFailures.length > 0
     ? newFailures
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));
@@ -58,7 +56,6 @@ function constantCountChange(
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }
 
-/** Whether a second run on the same night changes the count in the same direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
     if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;
@@ -73,6 +70,5 @@ const countTexts = {
   refused: "requests were refused",
 } as const;
 
-/** Describes the change in a sentence without a full stop. */
 export const formatCountChange = ({ load, count, was, is }: CountChange): string =>
   `load ${sanitizeLine(trialIdText(load), 80)}: ${is} ${countTexts[count]}, and ${was === 0 ? "none" : was} on every night before`;

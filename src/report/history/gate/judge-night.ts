@@ -25,24 +25,20 @@ export interface NightJudgement {
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load trials that are part of a slow-down reported by an earlier night. They do not fail the command. */
+  /** Load trials whose slow-down belongs to one that an earlier night reported. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
   readonly unconfirmed: readonly string[];
-  /** Slow-downs that earlier nights reported, and that still last. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
-  /** All findings that are broken tonight, each with the first night of its failure. Must clauses come first. */
   readonly broken: readonly OpenFailure[];
-  /** The coverage of pairs of request properties by all nights together; `null` if no night recorded it. */
   readonly pairs: PairsOfNights | null;
 }
 
 /** Maximum number of earlier nightly runs to compare with. It is large, because not every run sends load. */
 const lookbackNights = 120;
 
-/** Returns the load trials that look worse tonight, but need a second run as proof. */
 export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
   const history = all.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
@@ -78,7 +74,6 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
 
 const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
-/** Splits tonight's slow-downs: `proven` if a second run of the load trial shows the slow-down, else `open`. */
 function findSlowDowns(
   history: readonly Night[],
   tonight: Night,
@@ -106,7 +101,6 @@ const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly N
         reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
     );
 
-/** Returns the last reported slow-down of each metric, unless a later night reported the trial as faster. */
 function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
@@ -118,7 +112,6 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   return [...last.values()];
 }
 
-/** Returns what the history keeps of a judgement, so that later nights do not report the same changes. */
 export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): ReportedChanges => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
@@ -128,6 +121,5 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
   changes: [...slower, ...alsoSlower, ...faster],
 });
 
-/** Returns the flaky check that a regression is about; `null` if its check is not flaky. */
 export const flakyCheckOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
   flaky.find((each) => finding !== null && findingKey(each) === findingKey(finding)) ?? null;

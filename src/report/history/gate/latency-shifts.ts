@@ -13,12 +13,11 @@ import { clearestChange } from "../../../base/statistics/series.ts";
 import { significantByHolm, rankSumAbove } from "../../../base/statistics/significance.ts";
 import { median, robustDeviation, hodgesLehmannShift } from "../../../base/statistics/quantile.ts";
 
-/** A lasting change of a latency: the recent nights differ from earlier ones. */
 export interface LatencyShift {
   readonly load: TrialId;
   readonly figure: MetricName;
   readonly direction: ReportedLatencyShift["direction"];
-  /** Typical latency before the change, in milliseconds. `isMs`: after it. */
+  /** Typical latency before the change, in milliseconds. `isMs` is the latency after it. */
   readonly wasMs: number;
   readonly isMs: number;
   /** Start of the first night with the new latency, in epoch milliseconds. */
@@ -33,7 +32,7 @@ interface MetricSeries {
   readonly points: readonly LatencyPoint[];
 }
 
-/** Finds lasting changes of latency in `direction`, by the thresholds of {@link latencyGate} and a rank test. */
+/** Finds lasting changes of latency in one direction, by a rank test and the thresholds of {@link latencyGate}. */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = metricSeriesOf(nights);
   const candidates = series.flatMap((figure) => clearestShift(figure, direction) ?? []);
@@ -102,14 +101,12 @@ function exceedsThresholds(recent: readonly number[], baseline: readonly number[
   return shift >= latencyGate.minErrors * noise * errors;
 }
 
-/** Returns the index of the first night with the changed latency. */
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;
   return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
 }
 
-/** Returns a night in which the second runs replace the first ones. Leaves out trials without a second run. */
 export function withConfirmationRuns(night: Night): Night {
   return { ...night, load: night.second, second: [] };
 }
@@ -139,12 +136,12 @@ export const latencyGate = {
   usualShare: 0.6,
   /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
   minMs: 1,
-  /** Minimum change, as a multiple of its standard error from the scatter of the earlier nights. */
+  /** Minimum change, as a multiple of its standard error. The scatter of the earlier nights gives the error. */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
-  /** Maximum probability that, on one night, any metric passes the rank test by chance. */
+  /** Maximum probability that chance alone makes any metric pass the rank test on one night. */
   maxPValue: 0.001,
-  /** Number of nights after a reported slow-down in which other trials can count as part of that slow-down. */
+  /** For this many nights after a reported slow-down, slow-downs of other trials may count as part of it. */
   sameChangeNights: 14,
 } as const;

@@ -20,10 +20,8 @@ interface LevelChange {
 
 /** Settings of the search for lasting changes. Its seed is fixed, so that a history always gives the same page. */
 const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
-/** Minimum change of latency that a chart marks, as a share of the earlier latency. */
 const { minShare } = latencyGate;
 
-/** Returns a latency chart for each load trial. Trials whose latency changed last come first. */
 export function latencyCharts(nights: readonly Night[]): Html[] {
   return [...loadHistories(nights).values()]
     .map((history) => {
@@ -104,7 +102,7 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${formatDate(night.started)}.`;
 }
 
-/** Returns the usual range of each night's latency: median ± 2 standard deviations since the last change. */
+/** Returns each night's usual latency range: median ± 2 standard deviations of the nights since the last change. */
 function noiseBand(
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],
@@ -120,7 +118,6 @@ function noiseBand(
   });
 }
 
-/** Share of a night's judged findings that passed, in percent; `null` if none was judged. */
 export function passPercent({ totals: { pass, fail, warning, note } }: Night): number | null {
   const judged = pass + fail + warning + note;
   return judged === 0 ? null : (100 * pass) / judged;
@@ -129,7 +126,6 @@ export function passPercent({ totals: { pass, fail, warning, note } }: Night): n
 /** With more regressions than this, the chart shows no marks, because they would hide the line. */
 const maxRegressionMarks = 4;
 
-/** Charts the share of passed checks by night. Marks nights that found a regression. */
 export function passRateChart(nights: readonly Night[]): Html {
   const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
     const y = passPercent(night);
@@ -171,7 +167,6 @@ export function passRateChart(nights: readonly Night[]): Html {
   });
 }
 
-/** Charts the numbers of broken and of skipped findings by night. */
 export function countsChart(nights: readonly Night[]): Html {
   const line = (
     name: string,
@@ -218,7 +213,6 @@ const formatPercent = (value: number): string => `${value === 100 ? "100" : valu
 
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Converts epoch milliseconds to days since 1970 (UTC), the unit of {@link nightsAxis}. */
 export const toDays = (ms: number): number => ms / dayMs;
 
 /** Formats an ISO 8601 time as `5 Feb 2030`. */
@@ -232,7 +226,6 @@ function formatShortDate(day: number): string {
   return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()] ?? ""}`;
 }
 
-/** A chart axis for nights, with ticks on whole days or weeks. */
 export const nightsAxis: Axis & { readonly units: readonly number[] } = {
   label: "night (UTC)",
   format: formatShortDate,

@@ -22,11 +22,9 @@ import {
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 
 export interface TrendOptions {
-  /** Whether the folder of the page holds the reports of a night, so that the page can link to them. */
   readonly hasReports: (night: Night) => boolean;
 }
 
-/** Renders a history as one HTML page: open failures, changes, flaky checks, and latencies with their noise. */
 export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports }: TrendOptions): string {
   const last = nights.at(-1);
   const name = sanitizeLine(last?.target.name ?? "no night yet", 80);
@@ -170,7 +168,6 @@ const nightsSection = (newest: readonly Night[], linkOf: (night: Night) => strin
     (count) => formatCount(count, "older night"),
   );
 
-/** Renders a table of the newest items, and a collapsed one of the others. */
 function withOlder<T>(
   tableOf: (items: readonly T[]) => Html,
   newest: readonly T[],

@@ -14,7 +14,6 @@ interface StreamingNight {
   readonly quality: AgentStreaming;
 }
 
-/** Returns a chart of the streaming quality of each agent with streams on at least two nights. */
 export function streamingCharts(nights: readonly Night[]): Html[] {
   const all = nights.flatMap((night) => (night.streaming ?? []).map((quality) => ({ night, quality })));
   return [...Map.groupBy(all, ({ quality }) => quality.agent)]

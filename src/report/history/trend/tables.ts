@@ -15,7 +15,6 @@ const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="no
 
 const minuteElement = (iso: string): Html => html`${dayElement(iso)} <span class="muted">${iso.slice(11, 16)}</span>`;
 
-/** Renders a table with a row for each event, which names the night on which it began. */
 export const eventsTable = (events: readonly TrendEvent[]): Html =>
   renderTable(
     "What changed",
@@ -37,7 +36,6 @@ const badgeTones = {
 } as const;
 const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${badgeTones[kind]}">${kind}</span>`;
 
-/** Renders a table of the findings that were broken on the last night, with the first night of each failure. */
 export const failuresTable = (failures: readonly OpenFailure[]): Html =>
   renderTable(
     "Broken on the last night",
@@ -54,7 +52,6 @@ export const failuresTable = (failures: readonly OpenFailure[]): Html =>
 
 const maxStripNights = 30;
 
-/** Renders a table of the flaky checks. Each row has a strip with a mark for each of the last nights. */
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
   renderTable(
     "Flaky checks",
@@ -72,7 +69,6 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
     ]),
   );
 
-/** Draws one mark for each night, which shows whether a flaky check passed, failed or was not judged. */
 function nightStrip(flaky: FlakyCheck, nights: readonly Night[]): Html {
   const key = findingKey(flaky);
   const marks = nights.map(({ findings }, at) => {
@@ -93,7 +89,6 @@ const nightNumbers = ["passed", "failed", "warnings", "skipped", "requests", "lo
   (head) => [head, "number"] as const,
 );
 
-/** Renders a table with a row for each night, linked to its report if `linkOf` returns a URL. */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
   renderTable(
     "Nights",
@@ -118,7 +113,6 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-/** Renders a table of how many pairs of request properties each night covered, newest night first. */
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   renderTable(
     "Pairs of properties",
@@ -140,7 +134,6 @@ const maxPairRows = 30;
 /** An event in a history of nightly runs, such as a regression or a lasting change of latency. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
-  /** Start of the night that reported the event, ISO 8601. */
   readonly reported: string;
   /** Start of the first night to which the event applies, ISO 8601. */
   readonly since: string;
@@ -149,7 +142,6 @@ export interface TrendEvent {
   readonly over: string | null;
 }
 
-/** Returns the events of a history of nightly runs, newest first. */
 export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, suite, reported }, at): TrendEvent[] => {
@@ -178,7 +170,6 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
     .toReversed();
 }
 
-/** Returns an event if the requirement set changed, because results may differ for the same target. */
 function requirementsChange(
   started: string,
   before: Night["suite"] | undefined,

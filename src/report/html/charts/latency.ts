@@ -17,7 +17,6 @@ import {
 import { type Html, html } from "../markup.ts";
 import type { LimiterSample } from "./limiter-samples.ts";
 
-/** Formats milliseconds with two significant digits. */
 export const formatMs = (value: number): string =>
   `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
 
@@ -63,7 +62,6 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
   });
 }
 
-/** Charts the latencies of the requests with which a run's probes exhausted the rate limits of a key. */
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
   const of = (became: LimiterSample["decision"], name: string, tone: HistogramGroup["tone"]): LatencyGroup => {
     const values = samples
@@ -77,7 +75,6 @@ export function runLatencyChart(samples: readonly LimiterSample[]): Html | null 
   ]);
 }
 
-/** Charts the latencies of a load run, which its HDR histograms hold. */
 export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html | null {
   return latencyChart(title, [
     { name: "admitted", tone: "first", ...decodeHistogram(latency.admitted) },
@@ -88,7 +85,6 @@ export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html
 
 const decodedValueCount = 1000;
 
-/** Decodes a histogram to latencies, or uses the recorded percentiles if that fails. */
 function decodeHistogram({
   count,
   encoded,
@@ -103,7 +99,7 @@ function decodeHistogram({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // Takes the latency in the middle of each part, but at the end of the last part, to show the maximum.
+    // Uses the middle of each part. The last part uses its end, to show the maximum.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };
@@ -119,7 +115,6 @@ function decodeHistogram({
   }
 }
 
-/** A named group of values, all above 0. Each value stands for a share of the group; the shares add up to 1. */
 interface HistogramGroup {
   readonly name: string;
   readonly tone: Tone;
@@ -137,7 +132,6 @@ interface Histogram {
 
 const binsPerDecade = 12;
 
-/** Renders a histogram of several groups. Its axis is logarithmic, with twelve bins for each power of ten. */
 export function renderHistogram({ title, says, label, format, groups, table }: Histogram): Html {
   const plot = createPlot(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
@@ -178,7 +172,6 @@ function shareByBin({ values }: HistogramGroup): Map<number, number> {
   return bins;
 }
 
-/** Returns the SVG path of a bar. `at` is its index among the `count` bars of a bin. */
 function barPath(
   plot: PlotArea,
   [bin, at, count]: readonly [number, number, number],

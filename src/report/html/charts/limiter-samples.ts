@@ -5,7 +5,6 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";
 
-/** One response under a rate limit: time, decision, and the numbers in its rate-limit headers. */
 export interface LimiterSample extends RateLimitInfo {
   /** Time of the response by the target's clock, in ms. Only differences between such times have a meaning. */
   readonly atMs: number;
@@ -14,9 +13,7 @@ export interface LimiterSample extends RateLimitInfo {
   readonly latencyMs: number;
 }
 
-/** All samples of one key, and the key's published limits. */
 export interface KeySamples {
-  /** Name of the key in the chart, such as `pro`, or `pro, main key` in charts of load. */
   readonly name: string;
   readonly limits: TierLimits;
   readonly samples: readonly LimiterSample[];
@@ -26,7 +23,6 @@ interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | 
   readonly kind: unknown;
 }
 
-/** Returns the samples that have a response and count against a limit, sorted by time. */
 function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -34,7 +30,6 @@ function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** Returns the samples of a key under load that have a response and count against a limit, sorted by time. */
 export function limiterSamplesUnderLoad({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
@@ -51,7 +46,6 @@ function limiterSampleOf(
   return { atMs, decision, ...rateLimitInfoOf(answer), latencyMs: answer.headMs - answer.sentMs };
 }
 
-/** Returns the samples of a probe that exhausts a tier's limit; `null` for the evidence of other probes. */
 export function keySamplesOf({ instance, result }: ProbeEvidence): KeySamples | null {
   if (result.kind !== "ran" || !isObject(result.evidence)) return null;
   const { limits, samples } = result.evidence;
@@ -80,17 +74,19 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** The number of admitted requests in the current rolling or fixed window, over the time of a run. */
+/** Number of admitted requests in the rate-limit window, at each time of a run. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /** Number of admitted requests in the window, after each change. `x` is the target's time in ms. */
   readonly line: readonly ChartPoint[];
-  /** Points for refused requests. Their height is the number of requests that were admitted in the window. */
+  /** Points for refused requests. `y` is the number of requests admitted in the window at that time. */
   readonly refusals: readonly ChartPoint[];
   readonly max: number;
 }
 
-/** Counts admitted requests in a rolling window. Above the limit, uses fixed windows if their maximum is lower. */
+/**
+ * Counts admitted requests per rolling window. If they exceed the limit, uses fixed windows if that lowers the maximum.
+ */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -147,7 +143,7 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns a function that gives the number of a response's fixed rate-limit window, by reset header or date. */
+/** Returns a function that numbers the fixed rate-limit window of a response, by its reset header or date. */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -177,7 +173,6 @@ function mostFrequent(values: readonly number[]): number {
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;
 }
 
-/** Reduces a line to the points that a chart of this many columns can show. */
 export function downsample(points: readonly ChartPoint[], columns: number): ChartPoint[] {
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const width = Math.max(last - first, 1e-9) / columns;

@@ -17,7 +17,6 @@ export type ChartedWindow = "minute" | "hour";
 
 const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
-/** Charts the admitted and refused requests of a key, and the `X-RateLimit-Remaining` of their responses. */
 export function limitCharts({ name, limits, samples }: KeySamples, window: ChartedWindow): Html[] {
   if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
@@ -116,7 +115,6 @@ function admittedChart(
   });
 }
 
-/** Leaves out crosses that other crosses would cover. */
 function visibleCrosses(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
@@ -145,7 +143,6 @@ function windowTableRows(
   });
 }
 
-/** Charts `X-RateLimit-Remaining`, with a series for each value of `X-RateLimit-Limit`. */
 function remainingChart(name: string, samples: readonly LimiterSample[], window: ChartedWindow): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;
@@ -178,7 +175,6 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
   });
 }
 
-/** Leaves out dots that are too close to others to be distinguished. */
 function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
@@ -189,7 +185,7 @@ function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreak
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests by minute, for long loads, whose evidence has only counts. */
+/** Charts admitted and refused requests per minute, because the evidence of long loads has only counts. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

@@ -8,7 +8,9 @@ import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
-/** An attempt to deliver a webhook event, between `from` and `to`, in seconds after the first attempt. */
+/**
+ * A delivery attempt. `from` and `to` are its earliest and latest possible time, in seconds after the first attempt.
+ */
 interface DeliveryAttempt {
   readonly from: number;
   readonly to: number;
@@ -22,7 +24,6 @@ interface RetriedEvent {
 
 const maxListedAddresses = 7;
 
-/** Charts the retries of webhook deliveries and the published schedule; `null` if nothing was retried. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedEventsOf(deliveries);
   if (all.length === 0) return null;
@@ -58,7 +59,6 @@ const delaysFromPrevious = delaysFromFirst.map((_, at) =>
   delaysFromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0),
 );
 
-/** Returns a retried event for each webhook address whose first delivery the harness refused. */
 function retriedEventsOf(deliveries: readonly Delivery[]): RetriedEvent[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): RetriedEvent[] => {
@@ -124,7 +124,7 @@ function formatReply({ reply }: Delivery): string {
   }
 }
 
-/** Up to about this many seconds, the logarithmic scale is nearly linear, so that it can show 0. */
+/** Below about this many seconds, the scale is nearly linear, because a logarithmic scale cannot show 0. */
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale, on which both a minute and two hours can be seen. */

@@ -16,7 +16,7 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/** Charts stream events over time, without similar streams of an agent; `null` if there are no streams. */
+/** Charts stream events over time, and shows similar streams of an agent only once; `null` without streams. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;
@@ -58,7 +58,6 @@ function chartedStreams({ id, key, request, sentMs, answer }: Exchange): Charted
   return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
 }
 
-/** Returns a key that is equal for similar streams: same agent, first event, last event and ending. */
 const streamKey = ({ name, answer }: ChartedStream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 
@@ -72,7 +71,6 @@ function markStyle(event: string | null): Pick<TimelineMark, "tone" | "sign"> {
 
 const maxStreamMarks = 80;
 
-/** Thins the chunk marks of a long stream to what the chart can show. */
 function thinChunkMarks(marks: readonly TimelineMark[]): TimelineMark[] {
   const every = Math.ceil(marks.length / maxStreamMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);
@@ -92,7 +90,6 @@ function streamTableRow(stream: ChartedStream): (string | number)[] {
   ];
 }
 
-/** Charts the time to the first event of streams under load; `null` if no stream was opened. */
 export function loadStreamChart({ streams, startedAt }: LoadEvidence, title: string): Html | null {
   if (streams.length === 0) return null;
   const startMs = Math.min(Date.parse(startedAt) || Infinity, streams[0]?.sentMs ?? Infinity);

@@ -9,7 +9,6 @@ import { retryChart } from "../charts/retries.ts";
 import { keySamplesOf } from "../charts/limiter-samples.ts";
 import { streamChart } from "../charts/streams.ts";
 
-/** Renders the charts of a run: limits by tier, latencies, retries and streams. */
 export function chartsSection({ evidence, report }: ReportDocument): Html {
   if (evidence === null) {
     const isExpected = report.load === undefined && report.findings.length > 0;
@@ -52,7 +51,6 @@ const limitsSection = (content: HtmlContent): Html => pageSection("limits", "Lim
 const missingEvidenceText =
   "The evidence of this run was not there when the page was made, so it shows no charts and no exchanges.";
 
-/** Returns the rate-limit window that a probe with this name exhausts; `null` for other probes. */
 function exhaustedWindowOf(probe: string): "minute" | "hour" | null {
   if (probe === "a minute's allowance is used up") return "minute";
   return probe === "an hour's allowance is used up" ? "hour" : null;

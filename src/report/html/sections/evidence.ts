@@ -12,11 +12,10 @@ import {
 import { prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Data that all sections of a page share. */
 export interface PageContext extends EvidenceContext {
   readonly report: Report;
   readonly anchors: ReadonlyMap<ReportFinding, string>;
-  /** Reserves room for an exchange of this many characters. Returns `false` if the page has no room left. */
+  /** Reserves space on the page for this many characters. Returns `false` if the page is full. */
   readonly tryReserve: (characters: number) => boolean;
 }
 
@@ -40,7 +39,6 @@ export function pageContextOf(document: ReportDocument): PageContext {
 
 const shownMessageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
-/** Renders the evidence of a finding: its first message, commands to reproduce it, and ids of other messages. */
 export function evidenceSection(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];
   const { exchanges, deliveries } = context.recorded();
@@ -59,7 +57,6 @@ export function evidenceSection(finding: ReportFinding, context: PageContext): H
 const maxLineCharacters = 4000;
 const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
 
-/** Renders a message as it went over the wire; `null` if the page would become too long. */
 function messageOnWire({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
   const command = commands.join("\n");

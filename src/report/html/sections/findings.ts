@@ -10,7 +10,6 @@ import { outcomeBadge, multilineText, prose, pageSection, definitionList } from 
 import { type Html, html } from "../markup.ts";
 import { type PageContext, evidenceSection } from "./evidence.ts";
 
-/** Renders all findings, section by section. */
 export function findingsSection(context: PageContext): Html {
   const { findings } = context.report;
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
@@ -57,7 +56,6 @@ const selectField = (id: string, label: string, names: readonly string[]): Html 
     </select>
   </div>`;
 
-/** Renders the findings of one section of the document, worst first. Collapses findings that need no action. */
 function suiteSection(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted(
     (one, other) => outcomesWorstFirst.indexOf(one.outcome) - outcomesWorstFirst.indexOf(other.outcome),
@@ -87,7 +85,6 @@ function suiteSection(suite: string, members: readonly ReportFinding[], context:
 const isUrgent = ({ outcome }: ReportFinding): boolean =>
   outcomesWorstFirst.indexOf(outcome) < outcomesWorstFirst.indexOf("pass");
 
-/** Renders a finding: a summary line, which opens its facts, evidence, and commands that reproduce it. */
 function findingDetails(finding: ReportFinding, context: PageContext): Html {
   const { outcome, level, clause, check, instance, suite } = finding;
   const anchor = context.anchors.get(finding) ?? findingAnchor(finding);
@@ -121,7 +118,6 @@ function findingDetails(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** Returns the document's sentence that a finding checks, or else the expected result or the reason. */
 const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(clauseSentence(clause) || expected || reason, 400);
 

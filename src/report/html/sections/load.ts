@@ -14,7 +14,6 @@ import { loadStreamChart } from "../charts/streams.ts";
 import { textHtml, prose, pageSection } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Renders all load runs: a table, warnings about invalid results, and the charts of each run. */
 export function loadSection({ report, load }: ReportDocument, sections: readonly Section[]): Html {
   const runs = report.load?.runs ?? [];
   if (runs.length === 0) return html``;

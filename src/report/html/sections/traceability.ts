@@ -7,7 +7,6 @@ import { type Html, html, type HtmlContent } from "../markup.ts";
 
 const columns = [["Clause", "nowrap"], ["Level", "nowrap"], "Sentence", "Checks and outcomes"] as const;
 
-/** Renders a table of all clauses for the party of a report, with their checks and outcomes. */
 export function traceabilitySection(report: Report): Html {
   const findingsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const party = partyOf(report);

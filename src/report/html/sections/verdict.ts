@@ -54,7 +54,6 @@ export const verdictTexts: Readonly<Record<Verdict, VerdictText>> = {
   },
 };
 
-/** Renders the verdict in words, its reasons, and the most important numbers. */
 export function verdictBanner(report: Report): Html {
   const { word, tone, says } = verdictTextOf(report);
   return html`<div class="banner ${tone}">
@@ -128,7 +127,6 @@ function headlineNumbers({
   ];
 }
 
-/** Renders the causes to fix first. If nothing is broken, shows what would enable further checks. */
 export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
   const all = failureCauses(report);
   if (all.length === 0) return enablersSection(sections);

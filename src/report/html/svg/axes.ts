@@ -1,13 +1,11 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
 
-/** An axis of a chart: a label with the unit, and a format for ticks. */
 export interface Axis {
   readonly label: string;
   readonly format: (value: number) => string;
 }
 
-/** The size of a chart, and the rectangle in which its data is drawn, in SVG units. */
 export interface PlotArea {
   readonly width: number;
   readonly height: number;
@@ -35,7 +33,6 @@ export const yAt = ({ top, bottom }: PlotArea, share: number): number => bottom 
 /** Minimum distance between the labels of two ticks, in SVG units. Closer labels would touch on a phone. */
 const minTickLabelGap = 92;
 
-/** Draws the grid, and the ticks and labels of both axes. */
 export function drawAxes(
   plot: PlotArea,
   x: Axis & { readonly scale: Scale },
@@ -54,7 +51,6 @@ export function drawAxes(
   >`;
 }
 
-/** Draws the ticks and the label of a horizontal axis. */
 export function drawXAxis(plot: PlotArea, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
   let last = -Infinity;
   const shown = scale.ticks
@@ -78,13 +74,11 @@ export function drawXAxis(plot: PlotArea, { label, format, scale }: Axis & { rea
 /** Converts values to positions on an axis: 0 is its beginning, and 1 its end. */
 export interface Scale {
   readonly at: (value: number) => number;
-  /** Values that get a tick with a label, in order. */
   readonly ticks: readonly number[];
 }
 
 const tickSteps = [1, 2, 5, 10] as const;
 
-/** Creates a linear scale for values from `from` to `to`, with about `wanted` round ticks. */
 export function linearScale(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
   // A smaller span would get lost in floating-point rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
@@ -99,7 +93,6 @@ export function linearScale(from: number, to: number, wanted: number, units: rea
 
 const minLogarithmicValue = 1e-9;
 
-/** Creates a logarithmic scale for values above 0, with ticks at powers of ten; a short scale has more ticks. */
 export function logarithmicScale(from: number, to: number): Scale {
   if (from < minLogarithmicValue) return logarithmicScale(minLogarithmicValue, Math.max(to, 10 * minLogarithmicValue));
   const [low, high] = [
@@ -120,25 +113,21 @@ function roundStep(rough: number): number {
   return (tickSteps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
 }
 
-/** Removes floating-point errors from the value of a tick. */
 const withoutRoundingError = (value: number): number => Number(value.toPrecision(12));
 
-/** A time axis that shortens long pauses. */
 export interface TimeAxisWithBreaks {
   readonly scale: Scale;
-  /** The shortened pauses: where each ends, and how long it was. */
+  /** The shortened pauses. `at` is the end of a pause, and `pause` its length. */
   readonly cuts: readonly { readonly at: number; readonly pause: number }[];
 }
 
-/** A stretch of time without a long pause, by its first and last time. */
 interface TimeStretch {
   readonly from: number;
   readonly to: number;
-  /** Position of `from` on the axis with shortened pauses, in the unit of `from`. */
   readonly offset: number;
 }
 
-/** Creates a time axis on which a pause longer than `maxPause` takes only `shownPause`. */
+/** Creates a time axis that shortens each pause longer than `maxPause` to `shownPause`. */
 export function timeAxisWithBreaks(
   times: readonly number[],
   {

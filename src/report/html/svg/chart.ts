@@ -23,7 +23,7 @@ export interface ChartParts {
   readonly says: string;
   readonly legend: readonly LegendEntry[];
   readonly table: ChartTable;
-  /** Height of the drawing in SVG units. `width`: its width. */
+  /** Height of the drawing in SVG units. */
   readonly height: number;
   readonly width: number;
   readonly drawing: Html;
@@ -31,7 +31,6 @@ export interface ChartParts {
 
 const maxTableRows = 60;
 
-/** Renders a chart with its title, description and legend, and its data as a table. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">

@@ -40,7 +40,6 @@ export interface ReferenceLine {
   readonly y: number;
 }
 
-/** A vertical line across the chart, for example at the time of a change. */
 export interface VerticalLine {
   readonly name: string;
   readonly x: number;
@@ -53,7 +52,6 @@ export interface LineChart {
   readonly x: Axis & {
     /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. */
     readonly units?: readonly number[];
-    /** A scale to use instead of a linear one, such as one that shortens pauses. */
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
@@ -64,7 +62,6 @@ export interface LineChart {
   readonly table: ChartTable;
 }
 
-/** Renders a chart of series over a numeric axis, with bands and with horizontal and vertical lines. */
 export function renderLineChart(chart: LineChart): Html {
   const { title, says, series, bands = [], referenceLines = [], verticalLines = [], table } = chart;
   const plot = createPlot(300);
@@ -131,7 +128,7 @@ function drawSeries({ tone, shape, points }: ChartSeries, place: PlotScales): Ht
     case "step":
       return html`<path class="line ${tone}" d="${stepPath(points, place)}" />`;
     case "dots":
-      // All dots are one path of lines with length 0 and round ends, because circles would make the page large.
+      // Draws all dots as one path of zero-length lines with round ends. Circles would make the page large.
       return html`<path
         class="dots ${tone}"
         d="${points.map((point) => `M${formatPoint(place, point)}h0`).join("")}"

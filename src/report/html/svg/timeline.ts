@@ -3,7 +3,7 @@ import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type LegendEntry, type Tone } from "./chart.ts";
 import { type Axis, type PlotArea, formatCoordinate, drawXAxis, xAt, type Scale } from "./axes.ts";
 
-/** A mark on a time axis. `from` and `to` differ if the time of the event is not known exactly. */
+/** A mark on a time axis. `from` and `to` differ if the exact time is unknown. */
 export interface TimelineMark {
   readonly from: number;
   readonly to: number;
@@ -13,7 +13,6 @@ export interface TimelineMark {
 
 export interface TimelineRow {
   readonly name: string;
-  /** A line behind the marks of the row; `null` for none. */
   readonly line: { readonly from: number; readonly to: number } | null;
   readonly marks: readonly TimelineMark[];
 }
@@ -29,7 +28,6 @@ export interface TimelineChart {
 
 const rowHeight = 56;
 
-/** Renders rows of marks over a common time axis, with the name of each row above its marks. */
 export function renderTimeline({ title, says, x, rows, legend, table }: TimelineChart): Html {
   const height = rows.length * rowHeight + 80;
   const plot: PlotArea = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };

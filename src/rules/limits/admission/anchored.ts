@@ -12,28 +12,26 @@ interface PossibleWindow {
   readonly previousClosedByMs: number;
 }
 
-/** Tables for finding the request that opens a window, where each request lies in a span of time. */
+/** Tables for finding the request that opens a window, although the exact time of each request is unknown. */
 export interface Openers {
   /** Latest possible times of the requests that may open a window, in ascending order. */
   readonly latest: Float64Array;
-  /** For each index of `latest`: the earliest possible time of all requests from this index on. */
+  /** For each index of `latest`, the earliest possible time of the requests from this index on. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each index of `starts`: when one of the requests from there on was certainly decided. */
+  /** For each index of `starts`, the time by which one of the requests from this index on was certainly decided. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may restart the time of the open window, sorted by their earliest possible time. */
   readonly pushers: readonly Span[];
 }
 
 export interface AnchoredWindow extends Window {
-  /** Lower bound of the limit, by {@link minCapacity}: a smaller one cannot have admitted the requests. */
   readonly minCapacity: number;
 }
 
 /**
- * Fits windows that each open with the first counted request after the last window; `null` if impossible.
- * @param open when a window that is open at the start ends, in ms after the start; `null` if none is open
+ * Fits windows that open with the first counted request after the last window; `null` if impossible. `open`: the
+ * possible ends of a window that is open at the start, in ms.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -53,7 +51,6 @@ export function fitAnchored(
   return { unexplained };
 }
 
-/** Builds the tables from the requests that may open a window and the refusals that may restart it. */
 export function buildOpeners(timeline: AdmissionTimeline, mayOpen: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...mayOpen].toSorted((left, right) => left.toMs - right.toMs);
   return {
@@ -101,7 +98,6 @@ function possibleWindows(
   return openings;
 }
 
-/** Returns a function for the latest end of a window, which refusals prolong. Pass ends in ascending order. */
 function createLatestEnd(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
   let pushedToMs = -Infinity;
@@ -131,7 +127,6 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly PossibleWin
   return max;
 }
 
-/** A possible window, and the numbers of requests before its end and before its start. */
 interface CountedWindow extends PossibleWindow {
   readonly maxCountedBeforeEnd: number;
   readonly minCountedBeforeStart: number;
@@ -162,7 +157,6 @@ function isExplained(
   return false;
 }
 
-/** Finds by binary search the first window that may still be open at `sinceMs`, and returns its index. */
 function firstOpenAt(openings: readonly PossibleWindow[], sinceMs: number): number {
   let low = 0;
   let high = openings.length;

@@ -24,7 +24,6 @@ export interface LimitBreach {
   readonly witness: readonly string[];
 }
 
-/** Returns a sentence that says what the published numbers allow. */
 export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"], limits: TierLimits): string {
   const numbers = `${limits.perMinute} a minute, ${limits.perHour} an hour, ${limits.concurrent} at a time`;
   const burst = limits.burst === null ? "a burst of unknown size" : `a burst of ${limits.burst}`;
@@ -35,7 +34,6 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, wherever its windows begin`;
 }
 
-/** Returns a sentence about what the witness shows: a small set of requests that proves the breach. */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],
@@ -69,7 +67,6 @@ function spanOf(decisions: readonly Decision[]): string {
   return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
 }
 
-/** Says how few requests can have counted toward the limits when a request was refused. */
 function describeCountedAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
@@ -84,7 +81,7 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 export interface Witness {
   /** The requests that prove the breach. In `history`, only their outcomes are known. */
   readonly known: readonly Decision[];
-  /** The history up to the last response in `known`, still a breach, with all other outcomes `unknown`. */
+  /** The history up to the last response in `known`. All other outcomes are `unknown`. */
   readonly history: History;
 }
 
@@ -117,7 +114,6 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   };
 }
 
-/** Returns the requests at the positions `from` to `end - 1`. A decision may stand for several requests. */
 function requestsInRange(ordered: readonly Decision[], from: number, end: number): RequestSubset {
   const part = new Map<Decision, number>();
   let before = 0;
@@ -129,7 +125,6 @@ function requestsInRange(ordered: readonly Decision[], from: number, end: number
   return part;
 }
 
-/** Changes all outcomes but those of `known` to `unknown`. Drops requests after the last response to `known`. */
 function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
@@ -144,7 +139,7 @@ function withOnlyKnownOutcomes(history: History, known: RequestSubset): History 
   return { ...history, decisions };
 }
 
-/** Finds the smallest count up to `max` for which `holds` is true, as it must be for all larger counts. */
+/** Finds the smallest count for which `holds` is true. `holds` must also be true for all larger counts. */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = max;
@@ -170,7 +165,6 @@ function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSu
   return subsetOf(known);
 }
 
-/** Counts how often each decision is in the list. */
 function subsetOf(named: readonly Decision[]): RequestSubset {
   const part = new Map<Decision, number>();
   for (const decision of named) part.set(decision, (part.get(decision) ?? 0) + 1);

@@ -11,7 +11,7 @@ import {
 
 /** Tolerance, in tokens, for rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
-/** How much longer than necessary a reported wait may be: servers round it up, or add some seconds. */
+/** A reported wait may exceed the necessary wait by this much, because servers round it up or add seconds. */
 const maxReportedExcessMs = 4000;
 
 /** Fits a token bucket that refills steadily; `null` if it cannot have admitted the requests. */
@@ -27,7 +27,6 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
   return { unexplained };
 }
 
-/** Returns the smallest capacity that admits the requests: the maximum over spans of requests minus refill. */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
   let max = 0;
@@ -44,7 +43,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each time in `begins`: the maximum, up to this time, of the tokens refilled minus the tokens spent. */
+/** For each time in `begins`, the highest value so far of tokens refilled minus tokens spent. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;
@@ -71,13 +70,12 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // Requests at the same time need no tolerance for rounding: nothing is refilled between them.
+  // Requests at the same time need no tolerance for rounding, because nothing is refilled between them.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
-/** Whether a refusal announces a longer wait than the refill for it and all earlier refusals takes. */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
   refillPerMs: number,

@@ -10,16 +10,15 @@ import { requestsBefore, timelineOf, type TimedRefusal, type AdmissionTimeline }
 
 export interface RefusalReasons {
   readonly explained: ReadonlySet<Decision>;
-  /** Refusals that no allowed limiter can have made. */
   readonly unexplained: readonly Decision[];
 }
 
-/** Maximum number of rounds of explaining refusals by earlier ones. Afterwards, the rest count as explained. */
+/** Maximum number of rounds. Refusals that are still open afterwards count as explained. */
 const maxRounds = 12;
 
 /**
- * Finds the refusals that some limiter may have made.
- * A refused request may count, and explain later refusals, but not earlier ones: a limiter cannot justify itself.
+ * Finds the refusals that some limiter may have made. A refused request may count, and so explain later refusals, but
+ * not earlier ones.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -68,10 +67,6 @@ function smallestBucket(limits: TierLimits): Bucket {
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
-/**
- * Returns a test of whether some window may have been full when a request was refused.
- * Counts the last two window lengths, and more if earlier refusals may have restarted the window's time.
- */
 function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: RefusalChains) {
   return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
@@ -81,11 +76,13 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /** Returns when the first refusal that may have prolonged this one's window was made; `Infinity` if none. */
+  /**
+   * Returns the time of the first refusal that may have prolonged this refusal's window; `Infinity` if there is none.
+   */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
-/** Finds chains of refusals in which each lies less than a window after the one before. */
+/** Finds chains of refusals, in which each refusal comes less than a window after the previous refusal. */
 function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): RefusalChains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];

@@ -21,8 +21,8 @@ import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
 /**
- * A model of a limiter, and the ways in which it fits a history.
- * Each way is a set of refusals that the limiter cannot have made. Without any, the model does not fit.
+ * A model of a limiter, with sets of refusals that it cannot have made, one for each way to fit the history. The model
+ * does not fit if there is no set.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -32,11 +32,11 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** The refusals that a separate limiter of bursts cannot have made; all refusals if no such limiter fits. */
+  /** The refusals that a separate limiter of bursts cannot have made. Contains all refusals if no such limiter fits. */
   readonly burst: readonly RefusalSet[];
 }
 
-/** Fits every model. A rate limit must explain the refusals in `open`; those in `mayCount` may use up limits. */
+/** Fits every model. Each rate limit must explain the refusals in `open`. Refusals in `mayCount` may use up limits. */
 export function fitModels(
   history: History,
   limits: TierLimits,
@@ -121,7 +121,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models that, with some model of the other limit and of the burst, explain every refusal. */
+/** Returns the models of each limit that, together with models of the other limits, explain every refusal. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

@@ -3,7 +3,7 @@ import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** The fixed windows of a history, with bounds of the requests in each. Window 0 lies before the history. */
+/** The fixed windows of a history, with bounds of the requests in each window. Window 0 precedes the history. */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
@@ -40,7 +40,6 @@ const earliestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: numbe
 const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: PhaseRange) =>
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
-/** Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit. */
 function limitThatFits(
   timeline: AdmissionTimeline,
   windowMs: number,
@@ -93,7 +92,6 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
   return false;
 }
 
-/** Returns how many requests of the previous window a weighted count has at most at the time of a refusal. */
 function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;
   if (index === 0) return 0;

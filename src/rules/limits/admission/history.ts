@@ -27,13 +27,12 @@ export interface Counted {
   readonly count: number;
 }
 
-/** A number of requests, and the span of time in which the limiter decided on them. */
 export type CountedSpan = Span & Counted;
 
 /** The limiter's decision, at an unknown time within `decided`, on one or several equal requests. */
 export interface Decision extends Counted {
   readonly id: string;
-  /** When the decision was made, on the limiter's clock; `toMs` is `Infinity` without a response. */
+  /** When the decision was made, on the limiter's clock. Without a response, `toMs` is `Infinity`. */
   readonly decided: Span;
   /** From sending the request to the head of the response, on the client's clock. */
   readonly inFlight: Span;
@@ -42,7 +41,7 @@ export interface Decision extends Counted {
   readonly held: Span | null;
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
-  /** Wait that this refusal announces, in ms of the limiter's clock. Absent if other responses contradict it. */
+  /** Wait that this refusal announces, in ms of the limiter's clock. Absent if other responses contradict the wait. */
   readonly reportedWaitMs?: number;
 }
 
@@ -60,15 +59,14 @@ export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 /** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
-  /** Until when each earlier request may still hold a concurrency slot. Default: there are none. */
+  /** Until when each request before the history may still hold a concurrency slot. Default: no such requests. */
   readonly lingeringUntilMs?: readonly number[];
-  /** End times of windows that the target's headers announce. Default: unknown. */
   readonly announced?: AnnouncedEnds;
   readonly decisions: readonly Decision[];
 }
 
 export interface AdmissionOptions {
-  /** Tolerance for differing clocks, in ms: every `decided` span is widened by it at both ends. Default: 50. */
+  /** Tolerance for differing clocks, in ms. Widens every `decided` span at both ends. Default: 50. */
   readonly toleranceMs?: number;
   /** How long a server may take to free a concurrency slot after the request has ended, in ms. Default: 50. */
   readonly slotReleaseMs?: number;
@@ -85,9 +83,9 @@ export interface ObservedRequest {
   /** When the response was complete; equal to `answeredMs` unless it streamed. */
   readonly endedMs: number;
   readonly outcome: DecisionOutcome;
-  /** Minimum duration of the agent's work on the request. Default: 0, as if nothing is known. */
+  /** Minimum time that the agent worked on the request. Default: 0 (unknown). */
   readonly minOccupiedMs?: number;
-  /** Maximum time of a byte in the network, to prove how long a stream held its slot. Default: unknown. */
+  /** Maximum time of a byte in the network. It proves how long a stream held its slot. Default: unknown. */
   readonly maxTransitMs?: number;
 }
 
@@ -95,7 +93,6 @@ export interface ObservedRequest {
 export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 
-/** Returns what a request shows about the limiter: its decision, and the span in which it decided. */
 export function decisionOf(request: ObservedRequest): Decision {
   return {
     id: request.id,
@@ -115,7 +112,6 @@ function certainHold(request: ObservedRequest): Span | null {
   return fromMs < toMs && Number.isFinite(toMs) ? { fromMs, toMs } : null;
 }
 
-/** The fields of a sample from which a decision is derived. Times are in ms of the client's clock. */
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
 /** Returns the outcome that a response shows. Health requests are `failed`, as no limit decides on them. */
@@ -126,7 +122,6 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
   return isAdmitted(answer) ? "admitted" : "failed";
 }
 
-/** Returns the limiter's decision on a request, made within `decided` by the limiter's clock. */
 export function decisionOfResponse(
   answer: DecisionSample,
   decided: Span,

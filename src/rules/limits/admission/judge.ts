@@ -8,7 +8,6 @@ import { maxHeld, createSlotTest } from "./slots.ts";
 
 /** A possible explanation of all responses on a key: the limiter shapes that fit each limit. */
 export interface LimiterReading {
-  /** Whether refused requests use up the limits, as admitted ones do. */
   readonly refusalsCount: boolean;
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
@@ -51,7 +50,7 @@ export function judgeAdmission(
   };
 }
 
-/** Decides whether an allowed limiter explains a history. Finds all if `everyReading`, else the first. */
+/** Decides whether an allowed limiter explains a history. If `everyReading`, finds all explanations, else the first. */
 export function decideVerdict(
   history: History,
   limits: TierLimits,
@@ -97,7 +96,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
   return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
-/** Says which limit is broken, the hour's before the minute's: one that no limiter without an added burst explains. */
+/** Says which limit is broken: the hour's, or else the minute's, if no limiter without an added burst explains it. */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
@@ -106,7 +105,6 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   return breachOf("inconsistent", "any");
 }
 
-/** The limiter shapes that can explain a history, in the order of {@link LimiterShape}. */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
@@ -116,7 +114,6 @@ export interface PossibleShapes {
   readonly refusalsCount: readonly boolean[];
 }
 
-/** Merges several explanations of a history into the limiter shapes that are possible for each limit. */
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),

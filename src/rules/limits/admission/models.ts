@@ -16,7 +16,7 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 
 export type LimitName = "hour" | "minute";
 
-/** How many requests a limiter admits: `exactly` this many, or an unknown number from a `minimum` on. */
+/** The number of requests that a limiter admits: exactly known, or only a minimum. */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
   | { readonly kind: "minimum"; readonly requests: number };
@@ -31,7 +31,7 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/** The fit of a limiter that can have admitted the requests, with the refusals that it cannot have made. */
+/** The refusals that a limiter cannot have made, although it can have admitted the requests. */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }
@@ -47,12 +47,11 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
-/** Returns the capacity to assume, given the smallest that admits the requests (`needed`). */
+/** Returns the capacity to assume. `needed` is the smallest capacity that admits the requests. */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
 
-/** Returns every model of the hour's limit that the document allows. */
 export function hourModels(limits: TierLimits): LimiterModel[] {
   return windowShapes.map((shape) => ({
     shape,
@@ -62,7 +61,6 @@ export function hourModels(limits: TierLimits): LimiterModel[] {
   }));
 }
 
-/** Returns every model of the minute's limit that the document allows, with and without the burst. */
 export function minuteModels(limits: TierLimits): LimiterModel[] {
   const { perMinute, burst } = limits;
   const refillPerMs = perMinute / minuteMs;

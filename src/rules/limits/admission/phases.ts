@@ -2,7 +2,7 @@ import type { Fit, Window } from "./models.ts";
 import { addMinimalSet, isEmpty, isSubset, type RefusalSet } from "./refusals.ts";
 import type { Span } from "./history.ts";
 
-/** Range of phases, in ms: the time from the start of the history to the start of the first window. */
+/** A range of phases. A phase is the time in ms from the start of the history to its first window. */
 export interface PhaseRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -12,8 +12,8 @@ export interface PhaseRange {
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
- * Searches for phases that explain the history. Returns the smallest sets of refusals left unexplained.
- * Halves undecided ranges up to `depth` times: see docs/judging-limits.md.
+ * Searches the ranges for phases that explain the history, by halving (see docs/judging-limits.md). Returns the
+ * smallest sets of unexplained refusals.
  */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -41,7 +41,6 @@ export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
 
-/** A report about a window in the rate-limit headers of one response. */
 export interface Announcement {
   readonly remaining: number;
   /** When the window is reset according to the headers, in ms of the limiter's clock. */
@@ -52,13 +51,13 @@ export interface Announcement {
 const secondMs = 1000;
 /** Maximum difference between two reports of the same reset, which servers may round differently. */
 const maxApartMs = 2 * secondMs;
-/** Fixed windows show this many values of `Remaining`, or values of `Reset-After` `minSeconds` apart. */
+/** This many values of `Remaining` prove fixed windows, and so do `Reset-After` values that span `minSeconds`. */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Returns when a fixed window ends by the reported resets; `null` if they do not prove fixed windows.
- * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
+ * Returns when a fixed window ends; `null` if the reported resets do not prove fixed windows. `unknownMs` is the
+ * uncertainty of the limiter's clock.
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
   const usable = all.filter(
@@ -90,7 +89,7 @@ function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
-/** Returns the possible phases of fixed windows, limited to those that end in `announced` if it is known. */
+/** Returns the possible phases of fixed windows. If `announced` is known, only those that end within it. */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];

@@ -1,4 +1,4 @@
-/** A set of refusals, as a bitmap by index: those that a model of a limiter cannot explain. */
+/** A set of refusals, such as those that a limiter model cannot explain, as a bitmap by index. */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {
@@ -25,7 +25,6 @@ export function areDisjoint(left: RefusalSet, right: RefusalSet): boolean {
   return left.every((word, index) => (word & (right[index] ?? 0)) === 0);
 }
 
-/** Whether `part` is a subset of `whole`. */
 export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }

@@ -11,7 +11,7 @@ import {
 } from "./timeline.ts";
 import { countBelow, countUpTo } from "../../../base/sorted.ts";
 
-/** Fits a rolling window to a history; `null` if it cannot have admitted the requests at any times. */
+/** Fits a rolling window to a history; `null` if such a window cannot have admitted the requests. */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
   const limit = capacityFor(capacity, needed);
@@ -29,7 +29,7 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 
 /** Whether the requests can have had times such that no window contains more than `limit` of them. */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // Ascending times: the requests from rank `upToRank[n - 1]` to before `upToRank[n]` have time `chosen[n]`.
+  // `chosen[n]` is the time of all requests from rank `upToRank[n - 1]` up to `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -51,7 +51,9 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   return true;
 }
 
-/** Returns the most requests that are certainly in one window, its end excluded. Sort `admitted` by `fromMs`. */
+/**
+ * Returns the largest number of requests certainly in one window that excludes its end. Sort `admitted` by `fromMs`.
+ */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = tallyOf(sharp, (one) => one.toMs);
@@ -85,8 +87,8 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Bounds the capacity from below, by gaps without requests.
- * One window length after a gap lies a span in which no window ends: its requests share a window.
+ * Bounds the capacity from below. No window opens in a gap without requests, so the requests one window length later
+ * share a window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -101,7 +103,6 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   return min;
 }
 
-/** Returns the spans, without their ends, in which certainly no request counted toward the limit. */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);

@@ -17,12 +17,13 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   return max;
 }
 
-/** Whether the concurrency limit may have caused a refusal. */
 export type SlotTest = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
-/** Returns a test of whether other requests, or refused ones in `mayHold`, may have held all slots. */
+/**
+ * Returns a test of whether other requests may have held all slots. Refused requests in `mayHold` may hold slots too.
+ */
 export function createSlotTest(
   history: History,
   concurrent: number,

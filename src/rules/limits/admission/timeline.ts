@@ -7,30 +7,27 @@ export interface Instants {
   readonly latest: Tally;
 }
 
-/** A refusal, and the maximum number of requests that counted toward the limit before. */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Maximum number of other requests that counted toward the limit before this refusal. */
+  /** Maximum number of requests that counted toward the limit before this refusal. */
   readonly countedBefore: number;
-  /** Maximum number of earlier refusals that counted toward the limit, as a part of `countedBefore`. */
+  /** Maximum number of refusals among the requests of `countedBefore`. */
   readonly refusedBefore: number;
 }
 
 /**
- * A history prepared for fitting models: spans on the limiter's clock, extended by the tolerance.
- * `counted` are the requests that may count toward the limit, even refusals.
+ * A history prepared for fitting models. Spans are on the limiter's clock, and `counted` includes refusals that may
+ * count toward the limit.
  */
 export interface AdmissionTimeline {
-  /** Admitted requests, sorted by their earliest possible time. */
   readonly admitted: readonly CountedSpan[];
   /** Subsets of the admitted requests: first all of them, then only those with ever shorter spans. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
-  /** Latest time in the history, apart from `Infinity`. */
   readonly endMs: number;
   /** Until when earlier, unknown requests may still count; `-Infinity` if the key was fresh. */
   readonly unknownUseUntilMs: number;
@@ -74,7 +71,7 @@ export function timelineOf(
   };
 }
 
-/** Builds ever smaller subsets without the longest spans, which make a subset's bounds imprecise. */
+/** Builds ever smaller subsets by dropping the longest spans, because long spans make the bounds imprecise. */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;
@@ -88,10 +85,10 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   return layers;
 }
 
-/** Times in ascending order, and how many requests each of them stands for. */
+/** Times in ascending order, with the number of requests at each time. */
 export interface Tally {
   readonly values: Float64Array;
-  /** For each of `values`, how many requests have earlier times; one more entry counts all requests. */
+  /** For each time in `values`, the number of requests with earlier times. The last entry counts all requests. */
   readonly before: Float64Array;
 }
 
@@ -111,10 +108,8 @@ const compareInstants = (one: number, other: number): number => (one < other ? -
 export const requestsBefore = ({ values, before }: Tally, bound: number): number =>
   before[countBelow(values, bound)] ?? 0;
 
-/** Returns the number of requests whose time is at most `bound`. */
 export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-/** Returns how many requests the first `entries` times of a tally stand for in total. */
 export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
 /** Returns a function from a request's position to its index in the tally. Positions must not decrease. */

@@ -12,7 +12,7 @@ import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
-/** The response that a kind of invalid key must get. A `code` of `null` allows every error code. */
+/** The response that an invalid key must get. `null` allows every error code. */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -21,7 +21,6 @@ interface KeyExpectation {
   readonly clause: ClauseId;
   readonly expects: Expectation;
   readonly on: readonly EndpointName[];
-  /** Setting of the target file that these requests need besides a key, such as a test clock. `null` if none. */
   readonly reach: Enabler | null;
 }
 
@@ -38,7 +37,6 @@ const noSuccess = { status: "no success" } as const;
 /** Without a test clock, requests with these keys would exceed the limit per minute. */
 const needsClock = { reach: need("clock") };
 
-/** The rule of the document for each kind of invalid key. */
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
   "no key": expectation("AUTH-2", anyCode),
   "a wrong key": expectation("AUTH-3", invalid),
@@ -52,10 +50,10 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // A key of another agent is sent to endpoints that name an agent and respond at once.
+  // Only endpoints that name an agent and respond at once.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
-  // A key of another address is sent twice, because a server may reject only the first request.
+  // Sent twice, because a server may reject only the first request.
   "a key of another address, for the second time": expectation("KEY-7", noSuccess, {
     on: ["health", "list", "usage", "keyUsage"],
   }),
@@ -80,7 +78,6 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   };
 }
 
-/** For each endpoint, the setting of the target file without which no valid request can be built. */
 const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),
@@ -107,7 +104,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // For an expired key, the code of a 401 is enough, even if no valid key succeeded on the endpoint.
+  // A 401 with this code proves enough, even if no valid key succeeded on the endpoint.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -123,11 +120,6 @@ export const judgeRequestsBy = (
   verdict: (request: KeyRequest) => KeyVerdict,
 ): JudgedRequest[] => requests.map((request) => ({ request, verdict: verdict(request) }));
 
-/**
- * Judges requests with invalid keys.
- *
- * @param withControl the endpoints on which a valid key succeeded
- */
 export const judgeRequests = (
   requests: readonly KeyRequest[],
   withControl: ReadonlySet<EndpointName>,
@@ -137,13 +129,10 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
   readonly judged: (evidence: E) => readonly JudgedRequest[];
-  /** Returns a finding if an additional condition is not met. Called only without a `violation`. */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
-  /** Explains why no response is conclusive. If it returns `null`, a default explanation is used. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/** Creates a check of the responses to some kinds of keys: one is correct, and none is a violation. */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -179,7 +168,6 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
 
 const maxNamed = 8;
 
-/** Describes violations, grouped by kind of key: "an expired key on list (200), usage (200); …". */
 function describeViolations(violations: readonly KeyRequest[]): string {
   const named = violations.slice(0, maxNamed);
   const rest = violations.length > named.length ? `, and ${violations.length - named.length} more` : "";
@@ -204,7 +192,7 @@ function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
 export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
-/** Judges requests with invalid keys, except on endpoints that accept a wrong key and so break AUTH-3 anyway. */
+/** Leaves out endpoints that accept even a wrong key, which AUTH-3 judges. */
 export function judgeWhereWrongKeyRejected(
   { requests }: KeyRequests,
   { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },

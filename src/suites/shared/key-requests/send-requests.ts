@@ -16,10 +16,9 @@ import { seededNumbers } from "../../../base/statistics/random.ts";
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const seed = 1;
 
-/** Returns the prefix of a key: two letters and an underscore. `null` if the key has no prefix. */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/** Returns a key that was never issued, with the prefix and length of a real key; the same in every run. */
+/** Returns an invalid key with the prefix and length of a real key; the same in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededNumbers(seed);
@@ -29,7 +28,7 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Returns a key with another last character. The highest bit changes, because decoders may ignore lower ones. */
+/** Returns a key with another last character. Changes its highest bit, because decoders may ignore lower bits. */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -46,7 +45,7 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 /** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
-/** Swaps upper and lower case in a key. `null` unless its letters are of one case (1) or mixed (2). */
+/** Swaps upper and lower case in a key; `null` unless its letters have `caseCount` cases. */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
@@ -65,7 +64,7 @@ type AlteredKeyKind = Extract<
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/** Functions that turn a valid key into an `Authorization` header to reject. `null` if that is impossible. */
+/** Functions that turn a valid key into an invalid `Authorization` header; `null` if impossible. */
 export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,
@@ -78,7 +77,7 @@ export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string
 
 export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];
 
-/** Creates the body of a webhook that gets no deliveries, because the run removes none of its agents. */
+/** The webhook gets no deliveries, because the run does not remove the agent. */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
   const secret = generateSecret();
@@ -86,18 +85,15 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
   return { url, events: ["deployment.deleted"], secret, ...(answering === undefined ? {} : { agent_id: answering }) };
 }
 
-/** Existing resources for requests in which only the key is wrong. `null` if the run lacks one. */
+/** Existing objects that valid requests name, such as agents and webhooks; `null` if the run lacks one. */
 export interface Fixtures {
   readonly agent: string | null;
   readonly webhook: ReturnType<typeof idleWebhook> | null;
-  /** The id of a webhook of the main key. */
   readonly webhookId: string | null;
-  /** The id of an operation that the main key started. */
   readonly operationId: string | null;
   readonly batchPath: string | null;
 }
 
-/** Collects the resources that the run has created so far, and opens an address of the receiver. */
 export async function prepareFixtures(context: ProbeContext, name: string): Promise<Fixtures> {
   const { target } = context;
   const receiver = await receiverOf(context);
@@ -136,7 +132,6 @@ async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise
   }
 }
 
-/** Finds the first successful request with the main key to an endpoint. */
 export const firstSuccessOn = (
   { client, recorder, target }: ProbeContext,
   endpoint: EndpointName,
@@ -150,7 +145,6 @@ export const firstSuccessOn = (
         endpointCalled(each.request.method, each.request.url, target.paths)?.endpoint === endpoint,
     );
 
-/** A request with a key that the target must reject, and its response. */
 export interface KeyRequest {
   readonly kind: RejectedKeyKind;
   readonly endpoint: EndpointName;
@@ -161,7 +155,6 @@ export interface KeyRequests {
   readonly requests: readonly KeyRequest[];
 }
 
-/** Returns the first exchange with an endpoint, of this kind of key if one is given; `null` if there is none. */
 export const exchangeOn = (
   { requests }: KeyRequests,
   endpoint: EndpointName,
@@ -169,7 +162,6 @@ export const exchangeOn = (
 ): Exchange | null =>
   requests.find((each) => each.endpoint === endpoint && (kind === undefined || each.kind === kind))?.exchange ?? null;
 
-/** A request to an endpoint that succeeds with a valid key. */
 export interface EndpointRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
@@ -187,7 +179,6 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
-/** Functions that build a valid request of an endpoint. `null` if the run lacks a resource for the request. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), helloBody)),
   stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), helloBody, streamOptions)),
@@ -204,18 +195,17 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
     withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [helloBody] }))),
 };
 
-/** The second event of a stream shows whether the server accepted the key. */
+/** Reads up to the second event, which shows whether the server accepted the key. */
 const streamOptions: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** Number of 429 responses after which a sender stops: the server may limit the client's address. */
+/** Stops after this many 429 responses, because the server may limit the client's address. */
 const maxLimited = 2;
 
 export interface RequestSender {
   readonly fixtures: Fixtures;
-  /** Sends a request with the client's key or with `authorization`. `null` if the request may not be sent. */
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
@@ -241,7 +231,7 @@ export function createRequestSender(
   };
 }
 
-/** Sends a request to each endpoint, one after the other, so that no concurrency limit rejects them. */
+/** Sends the requests one after the other, so that no concurrency limit rejects them. */
 export async function sendToEndpoints(
   { fixtures, send }: RequestSender,
   kind: RejectedKeyKind,

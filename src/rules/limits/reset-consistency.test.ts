@@ -60,7 +60,7 @@ function answer(atSeconds: number, offsetSeconds: number, values: Partial<Sample
 }
 
 describe("a run that may move the target's clock", () => {
-  const started = { startedUnixMs: now * 1000, first: null };
+  const started = { startedUnixMs: now * 1000, maxDriftMs: 0, first: null };
   it.each<[name: string, hasClock: boolean, sample: Sample, kind: string]>([
     ["our clock tells where `Date` lags", false, answer(10, 0, { ...right, reset: now + 40 }), "agrees"],
     ["our clock is moved with it", true, answer(1, 3600, { ...right, reset: now + 3631, date: now + 3590 }), "agrees"],
@@ -77,5 +77,13 @@ describe("a run that may move the target's clock", () => {
     ["`Date` is ahead of it", true, answer(1, 7200, { ...right, reset: now + 3625, date: now + 3600 }), "breach"],
   ])("%s", (_, hasClock, sample, kind) => {
     expect(kindOf(resetMismatchInRun({ ...started, hasClock }, sample))).toBe(kind);
+  });
+
+  it.each([
+    [0, "breach"],
+    [10_000, "agrees"],
+  ])("may be behind ours by the %d ms that its advances took, while `Date` lags", (maxDriftMs, kind) => {
+    const sample = answer(20, 3600, { ...right, reset: now + 3642, date: now + 3590 });
+    expect(kindOf(resetMismatchInRun({ ...started, maxDriftMs, hasClock: true }, sample))).toBe(kind);
   });
 });

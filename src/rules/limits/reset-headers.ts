@@ -97,6 +97,8 @@ export function resetMismatch(
 export interface ResetContext {
   readonly hasClock: boolean;
   readonly startedUnixMs: number;
+  /** How far the target's test clock may be behind ours. */
+  readonly maxDriftMs: number;
   readonly first: Sample | null;
 }
 
@@ -107,7 +109,7 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
   const wrong = resetMismatch(sample, {
     tookSeconds: (headMs - sentMs + headClockMs - sentClockMs) / 1000,
     ours: {
-      fromSeconds: (run.startedUnixMs + sentMs + sentClockMs) / 1000,
+      fromSeconds: (run.startedUnixMs + sentMs + sentClockMs - run.maxDriftMs) / 1000,
       toSeconds: (run.startedUnixMs + headMs + headClockMs) / 1000,
     },
   });

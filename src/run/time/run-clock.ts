@@ -13,6 +13,8 @@ export interface RunClock {
   readonly clockOffsetMs: () => number;
   /** How far the target's test clock has been advanced, including an advance that has not ended yet. */
   readonly maxClockOffsetMs: () => number;
+  /** Real time that advances have taken. The test clock of some targets stands still while they do. */
+  readonly advancingMs: () => number;
   /** Time that has passed on the target's clock: real time plus the advances that have ended. */
   readonly targetMs: () => number;
   /** Real time spent waiting so far. */
@@ -80,7 +82,7 @@ export const machineTimers: Timers = {
 export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machineTimers }: RunClockOptions): RunClock {
   const started = timers.now();
   const now = (): number => timers.now() - started;
-  const targetClock = clock === null ? null : startTargetClock(clock);
+  const targetClock = clock === null ? null : startTargetClock(clock, now);
   const budget = createWaitBudget(maxWaitMs, now);
   const clockOffsetMs = (): number => targetClock?.offsetMs() ?? 0;
 
@@ -101,6 +103,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
     now,
     clockOffsetMs,
     maxClockOffsetMs: () => targetClock?.maxOffsetMs() ?? 0,
+    advancingMs: () => targetClock?.advancingMs() ?? 0,
     targetMs: () => now() + clockOffsetMs(),
     canAdvance: targetClock !== null,
     settleMs: clock?.settleMs ?? 0,
@@ -169,20 +172,27 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
 }
 
 /** Wraps the control of the target's test clock. Advances it for one caller at a time, and adds up how far. */
-function startTargetClock(control: ClockControl) {
-  let [offsetMs, maxOffsetMs] = [0, 0];
+function startTargetClock(control: ClockControl, now: () => number) {
+  let [offsetMs, maxOffsetMs, advancingMs] = [0, 0, 0];
   let advancing: Promise<void> = Promise.resolve();
   const advance = (ms: number): Promise<void> => {
     advancing = advancing.then(async () => {
       maxOffsetMs += ms;
+      const startedMs = now();
       try {
         await control.advance(ms);
       } catch (error) {
         throw new WaitRefused(messageOf(error));
       }
       offsetMs += ms;
+      advancingMs += now() - startedMs;
     });
     return advancing;
   };
-  return { advance, offsetMs: (): number => offsetMs, maxOffsetMs: (): number => maxOffsetMs };
+  return {
+    advance,
+    offsetMs: (): number => offsetMs,
+    maxOffsetMs: (): number => maxOffsetMs,
+    advancingMs: (): number => advancingMs,
+  };
 }

@@ -24,6 +24,8 @@ export interface AllSamples extends OtherRequests {
   /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
   readonly readsCount?: boolean;
   readonly startedUnixMs: number;
+  /** Real time that advances of the test clock took. Absent in older evidence. */
+  readonly advancingMs?: number;
 }
 
 /** Only the first `maxFirst` and the last `maxLast` requests of a key are judged. */
@@ -63,6 +65,7 @@ export const allSamples = probe(
     hasClock: target.clock !== null,
     countedRead: countedReadOf(discovery),
     startedUnixMs: Date.now() - time.now(),
+    advancingMs: time.advancingMs(),
   }),
 );
 

@@ -158,6 +158,7 @@ const unknownPathIds = memoizeByObject(
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
   startedUnixMs: samples.startedUnixMs,
+  maxDriftMs: samples.advancingMs ?? 0,
   first:
     acceptedSamples(samples).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null,
 }));

@@ -145,6 +145,16 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
       },
     };
   }),
+  "slot-late-after-streams-past-their-end": fault(
+    "LIM-17",
+    "The slot of a stream that resumes after its last chunk is free after 90 seconds.",
+  ).by(
+    withLast("planSteps", (last) =>
+      overrideResult("releaseDelayMs")((delayMs, event, { endpoint }) =>
+        endpoint === "stream" && event === "end" && last()?.[0].chunks.length === 0 ? 90_000 : delayMs,
+      ),
+    ),
+  ),
   "slot-late-after-timed-out-invokes": fault(
     "LIM-17",
     "The slot of an invoke that runs into a timeout is free after 90 seconds.",

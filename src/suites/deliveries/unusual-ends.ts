@@ -10,7 +10,7 @@ import {
   type InvokeAfterEnds,
   invokeAfterEnds,
   invokesTimedOut,
-  judgeTimedOutSlots,
+  judgeFreedSlots,
   keyWithFewestSlots,
   maxTimeoutMs,
   timeoutStepMs,
@@ -153,7 +153,7 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
     return unproven(
       `not every stream ran into the timeout (${isEventStream(cut) ? describeSequence(cut) : outcomeOf(cut)})`,
     );
-  return judgeTimedOutSlots(timedOut, streams, "stream");
+  return judgeFreedSlots(timedOut, streams, "a stream that runs into the timeout");
 }
 
 /** Judges that a webhook of `agent.*` gets a stream's `agent.timeout` if a webhook that names this type does. */

@@ -53,18 +53,19 @@ export async function invokeAfterEnds(
   return { after, later: await send() };
 }
 
-export function judgeTimedOutSlots(
+/** Judges LIM-17: the slots of ended executions are free again. `execution` is what ended, such as "stream". */
+export function judgeFreedSlots(
   { after, later }: InvokeAfterEnds,
   ended: readonly Exchange[],
-  what: "invoke" | "stream",
+  execution: string,
 ): Finding<never> {
   if (isSuccess(after) || (later !== null && isSuccess(later))) return holds();
   const refused = later ?? after;
   if (!hasStatus(refused, 429)) return unproven(`a request afterwards got ${outcomeOf(refused)}`);
   if (sampleOf(refused).remaining === 0) return unproven("the key's allowance was used up as well");
   return breach(
-    `a slot is free again once its ${what} has run into the timeout`,
-    `${outcomeOf(refused)} after ${ended.length} such ${what}s had ended`,
+    `a slot is free again after ${execution}`,
+    `${outcomeOf(refused)} after ${ended.length} of them had ended`,
     refused,
     ...ended,
   );
@@ -107,7 +108,7 @@ export const timedOutInvokesCheck = check(
     if (timedOut === null) return inapplicable("no key of few slots, or no test clock");
     const other = timedOut.invokes.find((each) => !hasFailed(each));
     if (other !== undefined) return unproven(`not every invoke ran into the timeout (${outcomeOf(other)})`);
-    return judgeTimedOutSlots(timedOut, timedOut.invokes, "invoke");
+    return judgeFreedSlots(timedOut, timedOut.invokes, "an invoke that runs into the timeout");
   },
   { as: "invokes that time out", since: "1.2" },
 );

@@ -1,7 +1,11 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, observe } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import type { Target } from "../../target/target.ts";
 import { invoked } from "../invoke/probes.ts";
+import { type InvokeAfterEnds, invokeAfterEnds, judgeFreedSlots, keyWithFewestSlots } from "../limits/timeouts.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { isEventStream, readEvents, describeSequence } from "./events.ts";
 import { streamed } from "./probes.ts";
@@ -64,6 +68,37 @@ export const resumedLate = probeIfManyRequests(
   },
 );
 
+const resumePastEnd = { query: "Hello.", parameters: { resume_from_index: lastIndex } };
+
+const keyToResume = (target: Target) => (hasFewRequests(target) ? null : keyWithFewestSlots(target));
+
+interface ResumedOnFewSlots extends InvokeAfterEnds {
+  readonly streams: readonly Exchange[];
+}
+
+export const resumedOnFewSlots = probe(
+  "streams resume past their end, one for each slot of a key, and the key is used again",
+  {
+    needs: ["agents.streaming", "agents.answering"],
+    requests: (target) => (keyToResume(target)?.slots ?? -1) + 1,
+    executions: (target) => (keyToResume(target)?.slots ?? -1) + 1,
+    keys: (target) => [keyToResume(target)?.key ?? []].flat(),
+    stage: "exclusive",
+    since,
+  },
+  async ({ client, given, target, time }): Promise<ResumedOnFewSlots | null> => {
+    const smallest = keyToResume(target);
+    if (smallest === null) return null;
+    const own = client.as(smallest.key);
+    const streams: Exchange[] = [];
+    while (streams.length < smallest.slots)
+      streams.push(await own.stream(given["agents.streaming"], resumePastEnd, { noRetry: true }));
+    return { streams, ...(await invokeAfterEnds(own, given["agents.answering"], time)) };
+  },
+);
+
+const hasEnded = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "complete";
+
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;
@@ -103,5 +138,17 @@ export const lateParameterChecks: readonly Check[] = [
       return observed(`after the last chunk: ${count} chunks (${describeSequence(pastTheEnd)})`);
     },
     { as: "past the end", since },
+  ),
+  check(
+    "LIM-17",
+    resumedOnFewSlots,
+    (resumed): Finding<never> => {
+      if (resumed === null) return inapplicable("no key of few slots and many requests, or no test clock");
+      const other = resumed.streams.find((each) => !hasEnded(each));
+      return other === undefined
+        ? judgeFreedSlots(resumed, resumed.streams, "a stream that resumes past its end")
+        : unproven(`a stream did not end (${outcomeOf(other)})`);
+    },
+    { as: "streams that resume past their end", since },
   ),
 ];

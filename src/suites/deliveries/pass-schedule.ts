@@ -74,7 +74,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       if (isDue) dueMs = time.now();
       // Pauses in real time before the next advance: some senders poll their queue in real time.
       if (isAwaited)
-        await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
+        await awaitArrivals(address, before + 1, isDue ? dueTimeMs(index, queuedMs, time) : pollTimeMs(queuedMs, time));
     }
     // By now, every reading of the schedule expects at least `index + 1` attempts.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
@@ -180,5 +180,14 @@ const queueTimeFactor = 3;
 /** Returns the real time to wait for a sender that polls its queue; 0 for one that uses timers. */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
+
+/** Real time for the first retry to arrive, from which the later waits follow. */
+const firstRetryMs = 600;
+
+/** An advance while an attempt is being sent can exceed the sender's timeout. */
+const dueTimeMs = (index: number, queuedMs: number, time: RunClock): number =>
+  time.settleMs === 0
+    ? 0
+    : Math.max(dueSettles * time.settleMs, pollTimeMs(queuedMs, time), index === 1 ? firstRetryMs : 0);
 
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

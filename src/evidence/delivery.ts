@@ -19,13 +19,12 @@ const replySchema = z.discriminatedUnion("kind", [
     .describe("A head, and a body that does not end."),
 ]);
 
-/** Schema of a delivery, as evidence files store it. */
 export const deliverySchema = z
   .object({
     id: z.string(),
     hook: z.string().describe("Name of the receiver's address that it came to."),
     attempt: z.int().positive().describe("It was the n-th request to that address."),
-    /** The request of the delivery. Its `url` is only path and query, because the receiver sees no more. */
+    /** `url` is only the path and query, because the webhook receiver sees no more. */
     request: requestSchema,
     peer: z.string().describe("Address that it came from."),
     receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
@@ -49,19 +48,17 @@ export const deliverySchema = z
   })
   .meta({ id: "delivery" });
 
-/** How the receiver replied to a delivery. Its times have the same meaning as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
-/** A webhook delivery. `clockMs`: how far the test clock was advanced; `clockAtMostMs` adds an advance under way. */
+/** A webhook request that the receiver got, and the receiver's reply. */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
-/** Returns the values of all headers with this name, in order. Ignores letter case. */
 export function deliveryHeaderValues({ request }: Pick<Delivery, "request">, name: string): string[] {
   const wanted = name.toLowerCase();
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-/** Whether a delivery has exactly one signature and it is valid (HOOK-21); `false` without a secret. */
+/** Whether a delivery has exactly one signature, and that signature is valid (clause HOOK-21). */
 export function hasValidSignature({
   request,
   computedSignature,
@@ -70,10 +67,9 @@ export function hasValidSignature({
   return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 
-/** Parses the body of a delivery as JSON. Returns `undefined` if it is not JSON, or was too long to record. */
+/** Parses a delivery's body. Returns `undefined` if the body is not JSON or was too long to record. */
 export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
   body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );
 
-/** Whether the receiver answered a delivery with a 2xx status. */
 export const wasAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);

@@ -1,14 +1,13 @@
 import { getPath } from "../base/json.ts";
 
-/** Whether a body is the generic envelope: `success` with `data`, or `error` with `error`. */
+/**
+ * Whether a JSON body wraps its content: as `data` beside `status: "success"`, or as `error` beside `status: "error"`.
+ */
 const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
-/**
- * Returns the object with a response's fields: the body, or `data` or `data.result` of an envelope.
- * @param known names of the endpoint's fields
- */
+/** Finds the object that holds a response's fields: the body, or its `data` or `data.result`. */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
   for (const inner of [getPath(body, "data", "result"), getPath(body, "data")])
@@ -16,7 +15,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns `data.result` or `data` of a success envelope, or the body itself if it is none or `data` is a list. */
+/** Returns a success response's `data.result` or `data`, or else the body itself. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

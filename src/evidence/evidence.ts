@@ -41,7 +41,6 @@ export const evidenceSchema = z
   })
   .describe("What a run of the conformance harness sent and saw. Keys and secrets are redacted.");
 
-/** The content of `evidence.json`. Each exchange and each delivery occurs once in it. */
 export type EvidenceFile = z.infer<typeof evidenceSchema>;
 
 /** The result of a probe. `broken`: the harness failed, and not the target. */
@@ -50,14 +49,13 @@ export type ProbeResult =
   | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
   | { readonly kind: "broken"; readonly error: string };
 
-/** The result of a probe for one instance, such as a tier. `instance` is `null` for a probe that runs once. */
+/** A probe's result. `instance` is the tier that the probe ran for, or `null` if the probe runs only once. */
 export interface ProbeEvidence {
   readonly probe: string;
   readonly instance: string | null;
   readonly result: ProbeResult;
 }
 
-/** Everything that a run recorded. */
 export interface Evidence {
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
@@ -75,13 +73,12 @@ interface StoredById {
 const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
   new Map(items.map((each) => [each.id, each]));
 
-/** Converts evidence to the form of `evidence.json`, in which probes refer to exchanges by id. Does not redact. */
+/** Converts evidence to the content of `evidence.json`. Does not remove secrets. */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: StoredById = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // The cast only removes `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -110,7 +107,6 @@ function pack(value: unknown, known: StoredById): unknown {
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
-/** Stores an object under its id. Returns `false` if a different object has this id. */
 function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -118,8 +114,8 @@ function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<s
 }
 
 /**
- * Converts the content of `evidence.json` back to evidence.
- * @throws {Error} if it refers to an exchange or a delivery that it lacks
+ * Converts the content of `evidence.json` back to evidence. @throws {Error} if it refers to an unknown exchange or
+ * delivery
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
   const known: StoredById = {
@@ -156,7 +152,7 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object could be taken for a reference of the file, so that it is written as `{"$literal": …}`. */
+/** Whether an object looks like a reference in `evidence.json`, and so must be written as `{"$literal": …}`. */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 

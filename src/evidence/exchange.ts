@@ -43,7 +43,6 @@ const answeredSchema = z.object({
   endMs: z.number(),
   body: bodySchema,
   ending: endingSchema,
-  /** The events of a stream, in order. Empty if the body is no stream. */
   events: z.array(streamEventSchema),
 });
 
@@ -59,7 +58,6 @@ export const requestSchema = z
   .object({ method: z.string(), url: z.string(), headers: headersSchema, body: bodySchema })
   .meta({ id: "request" });
 
-/** Schema of an exchange, as evidence files store it. */
 export const exchangeSchema = z
   .object({
     id: z.string(),
@@ -89,27 +87,25 @@ export const exchangeSchema = z
   })
   .meta({ id: "exchange" });
 
-/** A header as it was sent, with the sender's letter case in its name. */
+/** A header whose name keeps the sender's upper and lower case. */
 export type Header = readonly [name: string, value: string];
 
-/** A recorded body. Over 256 KiB, only its first and last 16 KiB are kept. `bytes` is the decompressed length. */
+/** A recorded body. If it is longer than 256 KiB, only its first and last 16 KiB are kept. */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
 export type StreamEvent = DeepReadonly<z.infer<typeof streamEventSchema>>;
 
-/** How the reading of a response body ended. */
 export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
 export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
-/** A request and its response. `clockMs`: how far the test clock had been advanced when it was sent. */
+/** A request and its response, or the reason why there was no response. */
 export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
 
-/** Returns the values of all response headers with this name, in order. Ignores letter case. */
 export function headerValues(exchange: Exchange, name: string): string[] {
   if (exchange.answer.kind !== "answered") return [];
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
@@ -126,12 +122,10 @@ export function bodyText(exchange: Exchange): string | null {
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
 
-/** Parses a request body as JSON; `undefined` if it is not JSON. */
 export const sentJson: (request: SentRequest) => unknown = memoizeByObject(({ body }: SentRequest) =>
   body.kind === "text" ? tryParseJson(body.text) : undefined,
 );
 
-/** Parses a response body as JSON; `undefined` if it is not JSON. */
 export const bodyJson: (exchange: Exchange) => unknown = memoizeByObject((exchange: Exchange) => {
   const text = bodyText(exchange);
   return text === null ? undefined : parseBoundedJson(text);

@@ -168,7 +168,6 @@ const deliveriesSchema = z.object({
   duplicates: count,
 });
 
-/** Schema of the evidence of one load trial, whose load several machines may have sent. */
 export const loadEvidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/load-evidence/1"),

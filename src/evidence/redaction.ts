@@ -8,17 +8,12 @@ export type { Secret } from "./secret.ts";
 /** Returns a text with every secret replaced by `[redacted NAME]`. */
 export type Redact = (text: string) => string;
 
-/** Removes secrets from texts and data before they leave the process. */
 export interface Redactor {
   readonly text: Redact;
-  /** Redacts all strings in plain JSON data, also names. Does not copy objects without a secret. */
   readonly deep: <T>(data: T) => T;
 }
 
-/**
- * Creates a redactor, which removes secrets, also encoded or cut to eight characters, from texts and data.
- * @param isHarnessText whether eight characters occur in every report anyway, so that they reveal nothing
- */
+/** Creates a redactor. It also removes encoded secrets, and any eight consecutive characters of a secret. */
 export function redactorFor(
   secrets: readonly Secret[],
   isHarnessText: (gram: string) => boolean = () => false,
@@ -41,10 +36,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
   return left + text.slice(from);
 }
 
-/**
- * Creates a function that redacts plain JSON data.
- * @param redactsNumbers whether a secret contains eight digits in a row, so that numbers are redacted, too
- */
+/** Numbers are redacted only if some secret has eight digits in a row. */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
   const words = new Map<string, string>();
@@ -65,7 +57,6 @@ function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: 
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /** Redacts an object. Returns the same object if it contains no secret, as nearly all of them do. */
   function walkObject(object: object): object {
     const searchable = withholdHardToSearch(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);
@@ -73,7 +64,7 @@ function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: 
     return isClean ? searchable : Object.fromEntries(keys.map((key) => [walkWord(key), walk(searchable[key])]));
   }
 
-  /** Redacts a short string. Caches the result, because names of fields and headers occur again and again. */
+  /** Caches the result, because the same names of fields and headers occur again and again. */
   function walkWord(word: string): string {
     const known = words.get(word);
     if (known !== undefined) return known;

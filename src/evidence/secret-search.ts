@@ -5,21 +5,18 @@ import { unescapeOnce } from "./unescape.ts";
 export interface SecretMatch {
   readonly from: number;
   readonly to: number;
-  /** Name of the secret, which replaces the part of the text. */
   readonly name: string;
 }
 
-/** A prepared search for secrets, or parts of them, in texts. */
 export interface SecretIndex {
   readonly isEmpty: boolean;
-  /** Returns the matches in a text, in order and without overlaps, in linear time. */
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
 /** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
 const maxEscapeLayers = 4;
 
-/** Prepares a search for secrets. `isHarnessText`: whether the harness's own texts contain eight characters. */
+/** Prepares a search for secrets. Parts that `isHarnessText` accepts occur in every report, so they reveal nothing. */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
@@ -47,7 +44,6 @@ export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: s
   };
 }
 
-/** Merges overlapping matches under the name of the longest. */
 function mergeOverlaps(found: readonly SecretMatch[]): SecretMatch[] {
   const all: SecretMatch[] = [];
   let longest = 0;
@@ -77,12 +73,11 @@ interface GramPlace {
 /** All sequences of `minLeakLength` characters ("grams") that occur in the secrets. */
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
-  /** How many characters the search may skip after a block of three, by the block's hash. */
+  /** How many characters the search may skip after a block of three characters. Indexed by the block's hash. */
   readonly skips: Uint8Array;
 }
 
 const blockLength = 3;
-/** Number of bits of a block's hash. The hash is an index into `skips`. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
 const maxPlacesPerGram = 4;
@@ -91,7 +86,7 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Consecutive grams overlap, so only the blocks after the end of the previous gram are new.
+    // End of the last hashed block. Consecutive sequences overlap, so earlier blocks are already hashed.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -109,16 +104,15 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   return { places, skips };
 }
 
-/** Hashes the three characters that end at index `end`, ignoring letter case. A collision only costs time. */
 const blockHash = (text: string, end: number): number =>
   (lowerCaseCode(text.charCodeAt(end - 2)) << 11) ^
   (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
   lowerCaseCode(text.charCodeAt(end));
 
-/** Returns a code that ignores letter case. A collision with other characters only costs time. */
+/** Gives upper and lower case the same code. Other characters may share a code, which only costs time. */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
-/** Finds grams by the algorithm of Wu and Manber, which skips most of the text. */
+/** Finds parts of secrets by the algorithm of Wu and Manber, which skips most of the text. */
 function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;
@@ -142,7 +136,7 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/** Extends a match of one gram as far as possible. Of two equally long results, prefers a complete secret. */
+/** Extends a match as far as possible. Prefers a complete secret over an equally long part. */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -177,13 +171,12 @@ const lowerCaseAscii = (code: number): number => (code >= 0x41 && code <= 0x5a ?
 interface WholeSecret {
   readonly name: string;
   readonly text: string;
-  /** Whether the secret counts only where it stands as a separate word. */
   readonly standsAlone: boolean;
 }
 
 const minPartLength = 6;
 
-/** Returns the secrets that {@link findGrams} cannot find: short ones, and those made of the harness's own texts. */
+/** Returns secrets that {@link findGrams} cannot find, such as those that are too short. */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

@@ -12,10 +12,10 @@ export const cutOffMark = ", its last character cut off";
 /** Added to the name in `[redacted NAME]` for a part or a changed form of the secret. */
 export const partMark = ", in part or changed";
 
-/** The prefix of every secret that the harness generates. By itself it is no leak. */
+/** The prefix of every secret that the harness generates. The prefix alone is not a leak. */
 export const generatedSecretPrefix = "conformance-";
 
-/** Generates a webhook secret without eight digits in a row, so that redaction spares the numbers of a report. */
+/** Generates a webhook secret. It never has eight digits in a row, so redaction keeps a report's numbers. */
 export const generateSecret = (): string =>
   generatedSecretPrefix +
   crypto
@@ -26,20 +26,17 @@ export const generateSecret = (): string =>
 /** At least this many consecutive characters of a secret count as a leak. */
 export const minLeakLength = 8;
 
-/** One form in which a text may contain a secret, such as its base64. */
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;
-  /** Whether `text` is the secret itself, and not an encoding of it. */
   readonly isPlain: boolean;
-  /** Length of {@link generatedSecretPrefix} if the secret begins with it, otherwise 0. */
   readonly prefixLength: number;
 }
 
-/** A shorter secret has no encodings to search for, because those occur in texts by chance. */
+/** Encodings of a shorter secret are not searched for, because they occur in texts by chance. */
 const minEncodedLength = 6;
 
-/** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a text. */
+/** Returns the forms in which a text may contain a secret, such as reversed, hexadecimal and base64. */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   const prefixLength = value.startsWith(generatedSecretPrefix) ? generatedSecretPrefix.length : 0;
   const plain: SecretEncoding = { name, text: value, isPlain: true, prefixLength };
@@ -61,14 +58,13 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   ];
 }
 
-/** Returns the forms of a secret that itself contains escapes, such as `a%41b`, after each unescaping. */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];
   return [once, ...unescapedEncodings(once)];
 }
 
-/** Returns the base64 of a secret at three offsets, without characters that depend on the text around it. */
+/** Returns a secret's base64 at three offsets, because its base64 depends on the text before it. */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), text]);
@@ -77,11 +73,7 @@ function base64Encodings(text: Buffer): string[] {
   return [...encodings, ...encodings.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/**
- * Returns the name that replaces a match, with an ending if the match is not the whole secret.
- * @param at position in the secret at which the match begins
- * @param found the matched text
- */
+/** Returns the name that replaces a match. Its ending tells if the match is only a part of the secret. */
 export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;
   if (isWhole && (!isPlain || found === text)) return name;

@@ -5,7 +5,7 @@ import type { SecretIndex } from "./secret-search.ts";
 
 const withheldMark = "[withheld: it held a secret, in pieces]";
 
-/** Removes secrets that are spread over several events of a stream, from the events and the recorded body. */
+/** Removes secrets that are split over several events of a stream. */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
   const affected = fieldTexts(answer.events).map((view) => ({ view, at: eventsWithSecrets(view, index) }));
@@ -22,7 +22,6 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/** Stands for the name of an event, which is not a field of its JSON data. */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
@@ -55,7 +54,6 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Returns the indexes of events over which a secret is spread. Skips a secret that lies within one event. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -68,7 +66,6 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/** Returns the length of a piece; infinite after the last one, so that {@link eventsWithSecrets} stops there. */
 const pieceLength = (piece: FieldPiece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
 function withholdField(event: StreamEvent, field: Field): StreamEvent {

@@ -1,7 +1,6 @@
-/** An unescaped text, and the position in the original text of each of its characters. */
 export interface UnescapedText {
   readonly text: string;
-  /** Position of each UTF-16 unit in the original text, and at the end the original text's length. */
+  /** For each UTF-16 unit of `text`, its index in the original text. */
   readonly places: Uint32Array;
 }
 
@@ -12,7 +11,7 @@ const escapePattern =
 
 const hasEscape = new RegExp(escapePattern.source, "i");
 
-/** Characters by the lower-case name of their HTML entity. Only those that a key may contain. */
+/** HTML entities of characters that a secret key may contain, by lower-case name. */
 const namedEntities: Readonly<Record<string, string>> = {
   quot: '"',
   amp: "&",
@@ -52,7 +51,7 @@ const namedEntities: Readonly<Record<string, string>> = {
   rbrace: "}",
 };
 
-/** Undoes one layer of escapes, of any kind, in linear time. Returns `null` if there are none. */
+/** Undoes one layer of escapes. Returns `null` if the text has none. */
 export function unescapeOnce(text: string): UnescapedText | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];
@@ -78,7 +77,7 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // `\n` becomes the letter `n`, because it may be a part of a key, which has no control characters.
+  // Turns `\n` into the letter `n`: a secret key may contain this letter, but no line break.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

@@ -11,7 +11,6 @@ import { openResponse, type OutgoingResponse, openRelay, type Relay, type Relaye
 import type { Trouble } from "./trouble.ts";
 
 export interface GatewayOptions {
-  /** Base URL of the reference server, which serves the requests. */
   readonly upstream: string;
   /** Certificate chain and key for HTTPS, both PEM. `null`: the gateway speaks HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -22,21 +21,19 @@ export interface GatewayOptions {
   readonly now: () => number;
 }
 
-/** Chooses the trouble for a request. `isOwnKey`: the request has the key that the client was given. */
+/** Chooses the error or unusual response for a request. `isOwnKey`: the request has the client's own key. */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
-/** An HTTP server between a client under test and the reference server, which records or changes exchanges. */
+/** An HTTP proxy between the tested client and the reference server. It records and changes exchanges. */
 export interface Gateway {
-  /** The base URL for the client. It ends in `/v1`. */
   readonly baseUrl: string;
-  /** Starts to record a run of the client. `choose` then decides about the trouble for each request. */
+  /** Starts to record the client's requests. `choose` picks an error or unusual response for each request. */
   readonly begin: (choose: ChooseTrouble) => void;
   /** Waits until no request is open, and returns the calls since `begin`, in the order of their arrival. */
   readonly finish: () => Promise<readonly ClientCall[]>;
   readonly close: () => Promise<void>;
 }
 
-/** Maximum size of a request body. If it is larger, the gateway closes the connection. */
 const maxBodyBytes = 64 * 1024 * 1024;
 /** How long `finish` waits for open requests before it closes their connections. */
 const maxFinishMs = 2000;
@@ -140,7 +137,7 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // If the client is still connected, the request could not be forwarded, for example due to an invalid path.
+    // If the client did not disconnect, the request could not be forwarded, for example because of an invalid path.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }

@@ -11,7 +11,6 @@ import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import type { StreamShape } from "./trouble.ts";
 import { readStream } from "../wire/stream-reader.ts";
 
-/** A request to pass on to the reference server. */
 export interface RelayedRequest {
   readonly method: string;
   readonly path: string;
@@ -19,14 +18,13 @@ export interface RelayedRequest {
   readonly body: Uint8Array;
 }
 
-/** Passes requests on to the reference server, and its responses back to the client. */
 export type Relay = ReturnType<typeof openRelay>;
 
 /** Headers that belong to one connection. Source: RFC 9110, section 7.6.1. */
 const connectionHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
 
-/** Opens a relay to the reference server at `origin`, which has no path. */
+/** Opens a relay, which forwards requests to the reference server, and its responses back to the client. */
 export function openRelay(origin: string) {
   const pool = new Pool(origin, { bodyTimeout: 0, headersTimeout: 0, pipelining: 1 });
 
@@ -41,7 +39,6 @@ export function openRelay(origin: string) {
       signal,
     });
 
-  /** Passes a request on, and its response back, unchanged. */
   const pass = async (request: RelayedRequest, response: OutgoingResponse): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers, request.method === "HEAD"));
@@ -49,7 +46,6 @@ export function openRelay(origin: string) {
     response.end();
   };
 
-  /** Forwards a request, and lets `change` edit the JSON of a 2xx response. */
   const edit = async (
     request: RelayedRequest,
     response: OutgoingResponse,
@@ -64,7 +60,6 @@ export function openRelay(origin: string) {
     response.end(bytes);
   };
 
-  /** Forwards a request, and sends the event stream of a 200 response in another format. */
   const reshape = async (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers));
@@ -77,7 +72,7 @@ export function openRelay(origin: string) {
     response.end();
   };
 
-  /** Passes a request on, and drops the response: the request is executed, but the client gets no response. */
+  /** Forwards a request, but discards the response. The client gets none. */
   const run = async (request: RelayedRequest, closed: AbortSignal): Promise<void> => {
     const { body } = await send(request, closed);
     await body.dump();
@@ -85,7 +80,7 @@ export function openRelay(origin: string) {
   return { pass, edit, reshape, run, close: (): Promise<void> => pool.destroy() };
 }
 
-/** Returns the headers to send to the client. `Content-Length` stays only for HEAD: other bodies may change. */
+/** Drops headers of the connection. Keeps `Content-Length` only for HEAD, because other bodies may change. */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
     ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
@@ -125,29 +120,24 @@ async function writeReshaped(
   if (ending.kind === "open") await pause(ending.holdMs, response.closed);
 }
 
-/** Waits for `ms`, or until the client disconnects. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** A response that is being sent to a client, and recorded. */
 export interface OutgoingResponse {
   readonly head: (status: number, headers: readonly Header[]) => void;
   readonly write: (bytes: Uint8Array | string) => void;
-  /** Sends the last bytes and ends the response. Records the time just before it writes them. */
   readonly end: (last?: Uint8Array | string) => void;
-  /** Resets the connection without sending another byte. */
   readonly reset: () => void;
-  /** Aborts when the client disconnects, or the response has ended. */
   readonly closed: AbortSignal;
-  /** Returns the response so far. `leftMs` is when the client disconnected early; `null` if it did not. */
+  /** Returns the recorded response. `leftMs`: when the client disconnected before the end, or `null`. */
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 
-/** Up to these bounds, the events of a stream are recorded one by one. */
+/** Maximum number and total length of the events that are recorded for one stream. */
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";
 
-/** Records the response to a client's request. `now` returns milliseconds since the start of the run. */
+/** Wraps a Node response, and records everything that is sent. */
 export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
   const closing = new AbortController();
   const body = recordBody();

@@ -23,41 +23,38 @@ import {
 export interface TroublePlanOptions {
   readonly names: readonly TroubleName[];
   readonly seed: number;
-  /** The calls of the first run, without trouble. Requests that failed in it get no trouble in later runs. */
+  /** Requests of a first run without injected errors. Requests that failed then get none later either. */
   readonly plain: readonly ClientCall[];
   /** Longest `retry_after` of a 429 or an `error` event, in seconds. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
 }
 
-/** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
-  /** Begins a run of the client, and returns the kind of its trouble; `null` if no trouble is left. */
+  /** Begins the next run of the client. Returns `null` if no errors or unusual responses are left to try. */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
 
-/** One trouble of the plan. `steps` returns the responses to a request that it `fits`, and to its repeats. */
+/** One trouble of the plan. `steps` returns the responses to a request and to its repetitions. */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** Time in milliseconds after which a request gets normal responses, even if `steps` are left. */
+  /** A request gets normal responses after this many milliseconds. */
   readonly lastsMs?: number;
-  /** Whether the trouble applies to all requests of a run that it fits, instead of to one. */
+  /** Set if the trouble applies to all matching requests of a run, instead of only one. */
   readonly isOfWholeRun?: true;
 }
 
 const isStream = (_: SentRequest, endpoint: EndpointName): boolean => endpoint === "stream";
 const isPost = ({ method }: SentRequest): boolean => method === "POST";
-/** Whether an endpoint has a rate limit, and so may respond with 429. Health has none. */
 const isLimited = (_: SentRequest, endpoint: EndpointName): boolean => endpoint !== "health";
 const fitsAnyRequest = (): boolean => true;
 
 const outageAttempts = 20;
 const outageMs = 20_000;
 
-/** Returns a plan item that makes one request fail three times, first with the status `name`. */
 function repeatedFailure(
   name: "500" | "502" | "503",
   chosen: readonly TroubleName[],
@@ -95,7 +92,7 @@ const smallPages: TroubleItem = {
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
-/** Restricts `fits` to GET requests, the only ones that many clients retry, if at least `min` were sent. */
+/** Limits the trouble to GET requests, if at least `min` were sent: many clients retry only GET. */
 function preferGet(
   known: readonly SentRequest[],
   min: number,
@@ -143,14 +140,13 @@ function troubleItems(
   return items.filter(({ name }) => names.includes(name));
 }
 
-/** The trouble for one request and its repeats. `made` is the number of responses so far. */
 interface OngoingTrouble {
   readonly steps: readonly Trouble[];
   readonly untilMs: number;
   made: number;
 }
 
-/** Plans the trouble over several runs of a client's command. Runs with legal but unusual responses come first. */
+/** Plans errors and unusual responses over several runs of a client. Legal responses come first. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));

@@ -27,7 +27,6 @@ export const troubleNames = {
 export type TroubleName = keyof typeof troubleNames;
 
 export interface StreamShape {
-  /** Returns the text to send for one event. `number` counts the events from 0. */
   readonly frame: (name: string, data: string, number: number) => string;
   /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
@@ -50,7 +49,6 @@ export type Trouble = { readonly name: TroubleName } & (
 
 const jsonContentType: Header = ["Content-Type", "application/json"];
 
-/** Returns all rate-limit headers, with a limit of 100. Times are in whole seconds, rounded up. */
 function rateLimitHeaders(remaining: number, resetAfter: number): Header[] {
   const reset = Math.ceil(Date.now() / 1000) + resetAfter;
   const numbers: Partial<Record<RateValue, number>> = { limit: 100, remaining, reset, resetAfter };
@@ -60,7 +58,7 @@ function rateLimitHeaders(remaining: number, resetAfter: number): Header[] {
   });
 }
 
-/** Returns a 429 with an error body in one of the document's two forms. */
+/** Returns a 429 response. The interface document shows two forms of its error body. */
 export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Trouble {
   const text = `The rate limit of this key is used up. Retry after ${retryAfterSeconds} s.`;
   const reset_at = new Date(Date.now() + retryAfterSeconds * 1000).toISOString();
@@ -73,7 +71,7 @@ export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Tr
   return { name: "429", kind: "refuse", status: 429, headers, body: JSON.stringify(body) };
 }
 
-/** Returns trouble that responds with a 5xx status. The body of a 502 is HTML, as gateways send it. */
+/** Returns a 5xx response. A 502 has an HTML body, as gateways send it. */
 export function serverFailure(name: TroubleName, status: number): Trouble {
   if (status === 502) {
     const body = "<html><body><h1>502 Bad Gateway</h1></body></html>\n";
@@ -97,7 +95,6 @@ const plainFrame = (name: string, data: string): string => `event: ${name}\ndata
 
 const plainShape: StreamShape = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
 
-/** Creates a function that writes each event with changed JSON data. */
 const editEventData =
   (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamShape["frame"] =>
   (name, text) => {
@@ -105,7 +102,6 @@ const editEventData =
     return plainFrame(name, isObject(data) ? JSON.stringify(edit(name, data)) : text);
   };
 
-/** Puts two events with undocumented names before each event, one of them without data. */
 const addUnknownEvents: StreamShape["frame"] = (name, data, number) =>
   `event: progress\ndata: {"percent":${number}}\n\nevent: keep-alive\n\n${plainFrame(name, data)}`;
 
@@ -117,7 +113,6 @@ const unknownField = { x_conformance: { list: [1, null], text: "a field that the
 const openStreamHoldMs = 3000;
 const eventPauseMs = 400;
 
-/** How each trouble of a stream changes the server's events, by the name of the trouble. */
 export const streamTroubles = {
   "slow-stream": { ...plainShape, pauseMs: eventPauseMs },
   "stream-error": {
@@ -141,7 +136,6 @@ export const streamTroubles = {
   "null-fields": { ...plainShape, frame: editEventData(setOptionalFieldsToNull) },
 } as const satisfies Readonly<Record<string, StreamShape>>;
 
-/** Returns trouble that responds with a stream of one event, and then an `error` event with `retry_after`. */
 export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
   name: "stream-overload",
   kind: "stream",

@@ -28,7 +28,7 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   );
 }
 
-/** A fault or a variant of the reference server. */
+/** A deliberate fault of the reference server, or a variant: legal behaviour that differs from its default. */
 export interface BehaviourEntry {
   readonly name: string;
   /** Heading of the section in the interface document that the fault or variant concerns. */

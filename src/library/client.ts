@@ -12,7 +12,10 @@ export interface JudgeClientOptions {
   readonly troubles?: readonly string[];
   /** Seed for choosing which requests get injected errors. Default: 1. */
   readonly seed?: number;
-  /** Whether one wrong request breaks its clause. Default: `false`, as a client's tests send some on purpose. */
+  /**
+   * Whether one wrong request is a failure. Default: `false`, because a client's tests may send wrong requests on
+   * purpose.
+   */
   readonly strictRequests?: boolean;
   /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */
   readonly timeoutMs?: number;

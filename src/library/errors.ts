@@ -2,7 +2,7 @@ import type { ReportDocument } from "../report/model/report.ts";
 
 export { UsageError as UsageProblem } from "../base/usage-error.ts";
 
-/** Thrown if nothing was judged, such as a target that could not be reached. The message says why. */
+/** Thrown if nothing was judged, for example because the target cannot be reached. */
 export class NothingToJudge extends Error {
   override readonly name = "NothingToJudge";
   /** A report that says why nothing was judged, which callers can save; `null` if there is none. */

@@ -22,7 +22,7 @@ export interface JudgeOptions extends JudgeScope {
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** Every request, response and delivery, with the secrets of the harness's webhooks. */
+  /** Every request, response and delivery. Still contains the secrets of the harness's own webhooks. */
   readonly evidence: Evidence;
   /** Report and evidence without webhook secrets: the input of all renderers. */
   readonly document: ReportDocument;
@@ -38,7 +38,6 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
   return judgedOrThrow(await judgeTarget({ ...scopeOf(options), ...resolveTarget(target), signal, events: {} }));
 }
 
-/** Returns the result of a run. Throws {@link NothingToJudge} if the run judged nothing. */
 export function judgedOrThrow(run: RedactedRun): Judged {
   const judged = toJudged(run);
   if (run.kind === "nothing to judge") throw new NothingToJudge(run.sentence, judged.document);

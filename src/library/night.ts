@@ -32,7 +32,7 @@ export interface JudgedNight {
   readonly id: string;
   /** Findings of checks, and counts of load trials, that became worse since earlier nights. */
   readonly regressions: readonly Regression[];
-  /** Load trials that became slower. A second run confirmed this, and no recent night reported it. */
+  /** Load trials that became slower, which a second run confirmed. */
   readonly slower: readonly ReportedLatencyShift[];
   /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;

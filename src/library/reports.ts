@@ -68,9 +68,8 @@ export const listFormats = (): FormatEntry[] =>
   });
 
 /**
- * Renders a report in a format.
- * @param parts for the format `statement`, the `digests` of the report's files
- * @throws {UsageProblem} if the document lacks an input of the format, such as exchanges for `har`
+ * Renders a report in a format. `parts`: only for the format `statement`. @throws {UsageProblem} if the document lacks
+ * what the format needs, such as exchanges for `har`
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
   const missing = unavailableReason(name, document);

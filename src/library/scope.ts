@@ -35,7 +35,7 @@ const isStringArray = (given: unknown): boolean =>
 export type JudgeScope = CheckSelection & {
   /** The requirement set to judge by. Checks of later sets run, but do not count. Default: the newest set. */
   readonly requirements?: RequirementSet;
-  /** Seed of the randomly generated requests. Default: 1, but for a night its date, such as 20300205. */
+  /** Seed of the randomly generated requests. Default: 1; for a nightly run its date, such as 20300205. */
   readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
@@ -71,7 +71,6 @@ function validateBound(name: keyof RunBounds, value: unknown): unknown {
   throw new UsageError(line`${name} is ${String(value)}; give a number of at least ${bound.min}.`);
 }
 
-/** Messages of the library: skip reasons and hints that name its options. */
 export const libraryMessages = createMessages({
   nameOf: (setting) => setting,
   hints: {

@@ -100,13 +100,11 @@ function validateAdvanceMs(ms: unknown): number {
   );
 }
 
-/** Returns the target of a server that {@link startServer} started; `null` for any other object. */
 export function targetOfServer(server: object): Target | null {
   const reference = referencesOfServers.get(server as ReferenceServer);
   return reference === undefined ? null : targetOf(reference);
 }
 
-/** Returns the unrestricted key of each tier. Its name is the name of the tier. */
 function keysByTier(keys: readonly ReferenceKey[]): Readonly<Record<TierName, string>> {
   const textOf = (name: TierName): string => keys.find((key) => key.name === name)?.key ?? "";
   return Object.fromEntries(tierNames.map((tier) => [tier, textOf(tier)])) as Record<TierName, string>;

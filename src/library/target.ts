@@ -40,7 +40,7 @@ export interface EmbeddedTarget {
 /** The target to judge, in any form. `{ file }`: path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** A resolved target. `null` stands for the embedded reference server with these patches (faults and variants). */
+/** The target to test. `null` means the embedded reference server, changed by these patches (faults and variants). */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };

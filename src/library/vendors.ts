@@ -10,7 +10,7 @@ import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
 import { line } from "../base/line.ts";
 
-/** A deployment to judge, or the folder of a saved report, with an optional saved load report. */
+/** A deployment to judge, or the folder of its saved report. `load`: the folder of its saved load report. */
 export type VendorDescription =
   | Exclude<TargetDescription, EmbeddedTarget>
   | { readonly report: string; readonly load?: string };
@@ -21,18 +21,15 @@ export interface VendorsOptions extends JudgeScope {
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /** Name of one vendor, to list only its differences. Default: the differences of every pair. */
+  /** Name of one vendor, to list only its differences from the others. Default: the differences of every pair. */
   readonly from?: string;
-  /** Load to send to one target after the other, when all runs have ended. Default: none. */
+  /** Load to send to each target in turn, after all runs have ended. Default: none. */
   readonly load?: LoadChoice;
   /** When this signal aborts, the runs end early and judge the evidence that they have. */
   readonly signal?: AbortSignal;
 }
 
-/**
- * Judges several deployments at the same time and compares them, as `conformance vendors` does.
- * @param described vendors by name; vendors with equal results keep this order in the columns
- */
+/** Judges several deployments concurrently and compares them, as `conformance vendors` does. */
 export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,
   options: VendorsOptions,

@@ -9,7 +9,7 @@ export type LatencyGroup = keyof LoadEvidence["latency"];
 /** Maximum latency of a histogram, in microseconds: ten minutes, longer than any timeout. */
 const maxLatencyUs = 600_000_000;
 
-/** Counts latencies by kind of response, in one histogram each, to three significant digits. */
+/** Counts latencies to three significant digits, in one histogram for each kind of response. */
 export interface LatencyRecorder {
   readonly add: (status: number, ms: number) => void;
   readonly histograms: () => LoadEvidence["latency"];
@@ -28,7 +28,6 @@ export function createLatencyRecorder(): LatencyRecorder {
   };
 }
 
-/** Returns histograms of the time until the response head. Requests without a response are left out. */
 export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
   const recorder = createLatencyRecorder();
   for (const { status, sentMs, headMs } of samples) if (status !== null) recorder.add(status, headMs - sentMs);
@@ -40,7 +39,6 @@ export function latencyGroupOf(status: number): LatencyGroup {
   return status === 429 ? "refused" : "other";
 }
 
-/** Adds up several histograms. */
 export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHistogram {
   const sum = emptyHistogram();
   for (const part of parts) sum.add(decodeHistogram(part));
@@ -51,11 +49,6 @@ export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHist
 export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
   histogram.count === 0 ? 0 : decodeHistogram(histogram).getValueAtPercentile(percent);
 
-/**
- * Decodes a histogram.
- *
- * @throws {Error} if `encoded` is not an HDR histogram
- */
 const decodeHistogram = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
 
 const emptyHistogram = (): Histogram =>

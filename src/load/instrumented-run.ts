@@ -17,9 +17,7 @@ import { epochMs } from "./load-sample.ts";
 import { registerWebhook, sendJson } from "./register-webhook.ts";
 import { TargetDied } from "./target-watch.ts";
 
-/** Measurements that the harness makes during a load run, in addition to the requests of the engine. */
 export interface Instrumentation {
-  /** Receives webhooks; `null` if there is none. */
   readonly receiver: Receiver | null;
   /** Memory of the embedded server in bytes; `null` for any other server. */
   readonly rssBytes: (() => Promise<number>) | null;
@@ -35,7 +33,6 @@ const rssEveryMs = 500;
 /** How long to wait for duplicates after all expected deliveries have arrived. */
 const duplicateWaitMs = 300;
 
-/** Runs a scenario and adds the usage report, the deliveries and the server's memory to its evidence. */
 export async function runInstrumented(
   engine: Engine,
   scenario: Scenario,
@@ -79,7 +76,7 @@ export async function runInstrumented(
   }
 }
 
-/** Returns the refusal of a key if a health request, which no limit refuses, confirms it; else `null`. */
+/** Returns a key's refusal if a health request is refused, too: no rate limit applies to health. */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,
@@ -97,7 +94,7 @@ async function refusedForGood(
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** Reads the usage report after the load. If requests are missing, reads it again after each of `waitsMs`. */
+/** Reads the usage report after the load. If requests are missing, reads the report again after `waitsMs`. */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
@@ -133,7 +130,6 @@ function notesOn(ledger: Ledger | null, hasHook: boolean): string[] {
 
 const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-/** Reads the body of the usage report; `null` unless the status is 200. */
 async function readUsage(options: EngineOptions, wire: Transport): Promise<unknown> {
   const exchange = await sendJson(options, wire, "GET", "/usage", null);
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
@@ -177,7 +173,6 @@ function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
   return summary.reduce((sum, { flow, admitted }) => sum + (invokes.has(flow) ? admitted : 0), single);
 }
 
-/** Counts deliveries of `agent.completed`: valid and invalid signatures, distinct requests and duplicates. */
 export function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
   const completed = deliveries.filter((delivery) => getPath(deliveryJson(delivery), "type") === "agent.completed");
   const ids = completed.map((delivery) => getPath(deliveryJson(delivery), "data", "request_id"));

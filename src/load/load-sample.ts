@@ -8,7 +8,6 @@ import type { LoadSample } from "../evidence/load-evidence.ts";
 import { tokensOf } from "../rules/streams/streams.ts";
 import { rateValues } from "../spec/headers.ts";
 
-/** A response as an engine received it. {@link LoadSample} defines its times. */
 export interface ObservedResponse {
   readonly flow: string;
   readonly key: string;
@@ -20,7 +19,7 @@ export interface ObservedResponse {
   readonly headers: readonly Header[];
   /** The whole body; `null` if the engine does not have it, or it is not text. */
   readonly body: string | null;
-  /** Whether the client disconnected before the end, as its flow demands. */
+  /** Whether the client disconnected on purpose before the response was complete. */
   readonly left: boolean;
 }
 
@@ -40,13 +39,12 @@ export function sampleOfResponse(response: ObservedResponse): LoadSample {
   };
 }
 
-/** Returns an object with the field `malformed` of a sample, or an empty object if no header is malformed. */
 function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> {
   const malformed = malformedHeaders(headers);
   return malformed.length === 0 ? {} : { malformed };
 }
 
-/** Returns the rules that a body breaks; `null` if it has a content encoding that nobody asked for. */
+/** Returns the rules that a body breaks; `null` if the body is compressed, which nobody asked for. */
 function mismatchesOf(
   { endpoint, status, headers }: ObservedResponse,
   text: string,
@@ -56,12 +54,10 @@ function mismatchesOf(
   return [...bodyMismatches({ endpoint, status, json, text, contentType: valueOf(headers, "content-type") })];
 }
 
-/** Returns the value of a header, as sent; `null` if the header is absent. */
 function valueOf(headers: readonly Header[], name: string): string | null {
   return headers.find(([each]) => each.length === name.length && each.toLowerCase() === name)?.[1] ?? null;
 }
 
-/** Makes the sample of a request that got no response until `endMs`. */
 export function unansweredSample(
   sent: Pick<ObservedResponse, "flow" | "key" | "sentMs" | "endMs" | "left">,
 ): LoadSample {

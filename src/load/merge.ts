@@ -3,7 +3,7 @@ import { targetTime } from "./judge/target-time.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
-/** Merges the evidence of processes that shared a load, on machines with clocks at most `clocksApartMs` apart. */
+/** Merges the evidence of processes that shared a load. Their clocks differ by at most `clocksApartMs`. */
 export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("There is no evidence to merge: name at least one file.");

@@ -13,10 +13,7 @@ const hookSecret = "load-webhook-secret";
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
-/**
- * Registers a webhook, and retries while the target is unreachable.
- * Each attempt uses another address of the receiver: one without a response may have created a webhook.
- */
+/** Registers a webhook. Each retry uses a new address, because a request without a response may have succeeded. */
 export async function registerWebhook(
   scenario: Scenario,
   options: EngineOptions,

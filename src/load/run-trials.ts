@@ -17,38 +17,30 @@ import type { LoadOutage } from "./judge/target-loss.ts";
 import { connectTo, startStallTimeout, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 
-/** The options of an engine that describe the target. */
 export type EngineTarget = Pick<
   EngineOptions,
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
 
-/** Results of a trial that decide which disturbances {@link TrialSetup.disturbance} looks for. */
 export interface TrialObservations {
-  /** Whether the target was unreachable for a while. */
   readonly wasAway: boolean;
-  /** Whether a clause about numbers of requests seems broken. */
   readonly limitsBroken: () => boolean;
 }
 
-/** A target that is ready for one trial. */
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
   /** Finds what disturbed the trial without being the target's fault, such as other traffic on the key. */
   readonly disturbance: (observations: TrialObservations) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
-  /** Stops the servers that run for this trial only. */
   readonly tearDown: () => Promise<void>;
 }
 
-/** A server under load: the embedded server, or a target that the user named. */
 export interface LoadEnvironment {
-  /** Why a trial cannot be sent; `null` if it can. */
   readonly skipReason: (trial: LoadTrial) => SkipReason | null;
   /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
-  /** The target to watch, even while nothing is sent; `null` for a server that is started for each trial. */
+  /** The target to watch; `null` for a server that is started for each trial. */
   readonly target: Pick<EngineTarget, "baseUrl" | "network"> | null;
 }
 
@@ -71,23 +63,17 @@ export type TrialResult =
 
 export interface RunTrialsOptions {
   readonly trials: readonly LoadTrial[];
-  /** Start of the load, as in the report. */
   readonly started: Date;
   readonly environment: LoadEnvironment;
   readonly engines: Readonly<Record<EngineName, Engine>>;
-  /** Why an engine is not available; `null` if it is. */
   readonly missingEngine: (engine: EngineName) => SkipReason | null;
   readonly segments: number;
-  /** File for k6's own HTML report of a trial; `null` for none. */
   readonly dashboardOf: (trial: LoadTrial) => string | null;
-  /** Returns the number of requests of a trial; `null` if it depends on responses. */
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
   /** Number of connections of the largest trial. If a process cannot open as many, nothing is sent. */
   readonly maxConnections: number;
-  /** Texts of the reasons for skipped trials. */
   readonly messages: Messages;
-  /** Stops the running trial and skips the others. */
   readonly signal: AbortSignal;
   readonly onTrial: (trial: LoadTrial, at: number) => void;
   readonly onWait: (ms: number, why: string) => void;
@@ -95,7 +81,6 @@ export interface RunTrialsOptions {
   readonly onResult: (result: TrialResult) => void;
   /** Called once with the reason if the target dies. The remaining trials are then skipped. */
   readonly onDeath: (reason: string) => void;
-  /** Creates the function by which a {@link TargetWatch} tries to connect. Default: {@link connectTo}. */
   readonly connectTo?: typeof connectTo;
 }
 
@@ -116,7 +101,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /** Aborts `signal` and stops the remaining trials, after a {@link TargetDied} or a {@link HarnessLimit}. */
+  /** Stops the remaining trials after a {@link TargetDied} or a {@link HarnessLimit}. */
   readonly stop: AbortController;
 }
 
@@ -152,7 +137,6 @@ async function runTrial(
   }
 }
 
-/** Judges the evidence of a trial, new or saved. */
 export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResult {
   try {
     const findings = judgeLoad(evidence, trial.scenario);
@@ -229,7 +213,6 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
   }
 }
 
-/** Watches the target during an action, then waits until it responds again or counts as dead. */
 async function runWatched<T>(
   target: Pick<EngineTarget, "baseUrl" | "network">,
   options: StoppableOptions,
@@ -244,7 +227,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** For each need of a scenario, a text for the report that says what the user has to provide. */
+/** What the user must provide for each need of a scenario, as text for the report. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",
@@ -259,7 +242,6 @@ const agentOfNeed = {
   "agents.failing": "failing",
 } as const;
 
-/** Returns why the target cannot serve a trial, as a reason to skip it; `null` if it can. */
 export function missingRequirement(
   { scenario, tier }: LoadTrial,
   has: {

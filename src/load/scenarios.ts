@@ -11,7 +11,6 @@ export type { EngineName, Flow, KeyRole, Operation, Scenario, TrafficShape } fro
 export const scenarioNamed = (name: string): Scenario | undefined =>
   scenarios.find((scenario) => scenario.name === name);
 
-/** Returns the tiers on which a scenario runs. */
 export function scenarioTiers({ tiers }: Scenario): readonly TierName[] {
   if (tiers === "all") return tierNames;
   if (tiers === "published") return publishedTierNames;

@@ -14,10 +14,8 @@ export const maxKeptSamples = 150_000;
 
 type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };
 
-/** Counts requests by flow, key and second of the target's clock. */
 export interface SecondCounter {
   readonly add: (sample: LoadSample) => void;
-  /** Returns the counts, sorted by second. */
   readonly counts: () => SecondCounts[];
 }
 
@@ -49,7 +47,6 @@ export function countBySecond(samples: Iterable<LoadSample>): SecondCounts[] {
   return counter.counts();
 }
 
-/** Adds the counts of several processes for the same flow, key and second. */
 export function mergeSecondCounts(parts: readonly (readonly SecondCounts[])[]): SecondCounts[] {
   const byName = new Map<string, MutableCounts>();
   for (const counts of parts.flat()) {
@@ -76,7 +73,6 @@ const emptyCounts = ({ flow, key, sentMs, endMs }: LoadSample, second: number): 
   lastEndMs: endMs,
 });
 
-/** For each group of latencies, the field that counts its responses. */
 export const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
 
 function addSample(counts: MutableCounts, sample: LoadSample): void {
@@ -114,7 +110,6 @@ function headOf(sample: LoadSample, status: number): HeadCounts {
 const hasMalformedNumber = ({ malformed }: LoadSample): boolean =>
   malformed?.some(({ name }) => headerFormClauseOf(name) === notNegative.clause) ?? false;
 
-/** Adds header counts to the entry with the same status; creates the entry if there is none. */
 function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
   const known = heads.find(({ status }) => status === more.status);
   if (known === undefined) heads.push({ ...more });
@@ -139,7 +134,6 @@ function addBody(
   }
 }
 
-/** Numbers of requests so far, by outcome as in {@link LoadProgress}. */
 export interface RequestCounts {
   sent: number;
   admitted: number;
@@ -151,7 +145,6 @@ export type CollectedSamples = Pick<LoadEvidence, "requests" | "summary" | "late
 
 /** Collects the samples of a load. If there are too many to keep, counts them per second instead. */
 export interface SampleCollector {
-  /** Adds the sample of one request. `latencyMs` is the engine's own measurement, if it has one. */
   readonly sample: (sample: LoadSample, latencyMs?: number) => void;
   readonly stream: (stream: StreamSummary) => void;
   readonly counts: Readonly<RequestCounts>;

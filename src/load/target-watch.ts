@@ -5,19 +5,17 @@ import type { LoadProgress } from "./engine.ts";
 import { epochMs } from "./load-sample.ts";
 import { describeOutage, type LoadOutage } from "./judge/target-loss.ts";
 
-/** Watches whether a target accepts connections, during a load and during the wait before it. */
 export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
   /** Reports the counts so far. After a failed request, the watch tries to connect at once. */
   readonly observe: (progress: LoadProgress) => void;
-  /** Returns the first outage, or `null`. Waits for an unreachable target until it is back or counts as dead. */
+  /** Ends the watch and returns the first outage. Waits until an unreachable target is back or counts as dead. */
   readonly end: () => Promise<LoadOutage | null>;
 }
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Connects once. Returns whether the target accepted the connection. */
   readonly connect: () => Promise<boolean>;
 }
 
@@ -33,7 +31,6 @@ export class TargetDied extends Error {
   override name = "TargetDied";
 }
 
-/** Returns a function that tests whether the target accepts a connection, for {@link WatchOptions}. */
 export const connectTo =
   ({ baseUrl, network }: { readonly baseUrl: string; readonly network: Network }): WatchOptions["connect"] =>
   () =>
@@ -47,7 +44,7 @@ interface OngoingOutage {
   readonly isRefused: boolean;
 }
 
-/** Starts a watch that connects every two seconds. */
+/** Starts a watch, which tries to connect every two seconds. */
 export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch {
   const died = new AbortController();
   const either = AbortSignal.any([signal, died.signal]);
@@ -112,7 +109,6 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
 
 /** Aborts a load that takes too long because its target no longer responds. */
 export interface StallTimeout {
-  /** Aborts when the caller's signal aborts, or when the load has stalled. */
   readonly signal: AbortSignal;
   readonly observe: (progress: LoadProgress) => void;
 }
@@ -144,10 +140,8 @@ export function startStallTimeout(stop: AbortSignal): StallTimeout {
   };
 }
 
-/** Value of `stopped` in the evidence if the user stopped the load. */
 export const interruptedByUser = "interrupted";
 
-/** Returns the value of `stopped` in the evidence: why the load was stopped, or `null` if it was not. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
   const { reason } = signal;

@@ -9,10 +9,8 @@ export interface LoadTrial {
   readonly engine: EngineName;
 }
 
-/** A name such as `burst-pro-k6`: unique within a load run, and valid in a file name. */
 export const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name}-${tier}-${engine}`;
 
-/** The file of a trial's load evidence, relative to the folder of `report.json`. */
 export const evidenceFileOf = (trial: LoadTrial): string => `load/${trialName(trial)}.json`;
 
 export interface TrialChoice {
@@ -27,7 +25,6 @@ export interface TrialChoice {
   readonly usesScenarioLimits: boolean;
 }
 
-/** Returns the trials of a load run, in order. */
 export function chooseTrials({ scenarios, tiers, usesScenarioLimits, ...choice }: TrialChoice): LoadTrial[] {
   const pairs = scenarios.flatMap((scenario) =>
     tiersOf(scenario, usesScenarioLimits)
@@ -51,7 +48,6 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
     (tier) => tier === "enterprise" || !usesScenarioLimits || scenario.enterpriseLimits === null,
   );
 
-/** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
   /** Number of requests that the trial certainly sends, including the harness's own. */
@@ -60,16 +56,13 @@ export interface Estimate {
   readonly openEnded: readonly string[];
   /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
   readonly isBeyondLimit: boolean;
-  /** Approximate duration of the trial, in real seconds. */
   readonly seconds: number;
-  /** Maximum number of connections that are open at the same time, as if all flows overlapped. */
   readonly connections: number;
 }
 
 /** Approximate seconds to start k6, or to start the process that sends with autocannon. */
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
-/** Estimates the size of a trial. `speed` is that of the target's clock, as a multiple of real time. */
 export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
   const { scenario, engine } = trial;
   const flows = scenario.flows(limits);
@@ -102,7 +95,6 @@ function connectionsOf({ shape }: Flow): number {
   }
 }
 
-/** Returns the number of the harness's own requests around the load: for health, usage and a webhook. */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

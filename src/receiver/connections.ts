@@ -4,20 +4,16 @@ import type { Duplex } from "node:stream";
 import { availableFiles } from "../base/open-files.ts";
 
 /**
- * The state of an open connection, by what has arrived:
- * - `silent`: no complete head of a request.
- * - `incomplete`: the head of a delivery, but not its complete body.
- * - `complete`: a complete delivery. Such a connection is never closed to make room.
- * - `rejected`: a request that is no delivery.
+ * What has arrived on a connection: no head yet (`silent`), no whole body yet, a whole delivery, or no delivery
+ * (`rejected`).
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/** Limits a receiver's open connections to {@link maxConnections}, or to what this process can open. */
+/** Limits the number of a receiver's open connections. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as `rejected`. Calls `refuse`, which must close it, after a delay that grows in a flood. */
+  /** Marks a connection as `rejected`. Calls `refuse`, which must close the connection, after a delay. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
-  /** Returns how many connections were refused or closed, and so may have lost a delivery. */
   readonly refusedCount: () => number;
 }
 
@@ -33,7 +29,7 @@ const affordableConnections = (): number =>
 
 /** Time within which a delivery usually arrives. Older connections without a delivery are closed first. */
 const usualDeliveryMs = 1000;
-/** The order in which connections are closed to make room: by state, then by age, if at least `minAgeMs`. */
+/** The order in which connections are closed to make room. Connections younger than `minAgeMs` are spared. */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },
@@ -42,15 +38,14 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/** Delay of a rejection for each open rejected connection, so that a flood gets at most 500 a second. */
+/** Delay in ms for each open rejected connection, so that a flood gets at most 500 rejections a second. */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits a server's connections. If there are too many, closes the one least likely to bring a delivery. */
+/** Limits a server's connections. Closes those first that will probably not bring a delivery. */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** The time at which each connection entered its state, oldest first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>

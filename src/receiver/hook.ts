@@ -1,7 +1,6 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** How the receiver responds to a delivery. */
 export type Reply =
   | {
       readonly kind: "status";
@@ -20,13 +19,11 @@ export type Reply =
   | { readonly kind: "verify" };
 
 export interface HookPlan {
-  /** The secret of the webhook; `null` if it has none. */
   readonly secret: string | null;
-  /** The secrets of other webhooks that share the address. Default: none. */
   readonly otherSecrets?: readonly string[];
-  /** Replies to the first delivery, the second, and so on; the last one repeats. Empty: always 204. */
+  /** Replies in the order of the deliveries; the last reply repeats. Empty: always 204. */
   readonly replies: readonly Reply[];
-  /** Whether a GET counts as a delivery, because a sender may follow a redirect with one. Default: `false`. */
+  /** Whether a GET counts as a delivery: a sender may follow a redirect with a GET. Default: `false`. */
   readonly takesReads?: boolean;
   /** Requirement set of the probe that opens the hook, such as 1.1. Absent for 1.0. */
   readonly since?: string;
@@ -38,41 +35,34 @@ export interface Hook {
   readonly url: string;
   readonly secret: string | null;
   readonly otherSecrets: readonly string[];
-  /** The deliveries so far, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /** Number of deliveries that were not stored, because the storage was full. */
   readonly droppedCount: () => number;
-  /** Resolves to whether `count` deliveries have arrived, and their replies have begun, within `realMs`. */
+  /** Resolves to `true` if `count` deliveries arrived, and the receiver began to reply, within `realMs`. */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
   /** Sends all replies of the kind `held`. From now on, they are sent at once. */
   readonly release: () => void;
   /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
-  /** Abandons the hook, because its probe runs again with a hook of this name. */
+  /** Abandons this hook, because its probe runs again with a new hook of the same name. */
   readonly setAside: () => void;
 }
 
 /** The state of a hook, as plain JSON, from which another process can reopen it at the same address. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
-  /** The secret part of the hook's address. */
   readonly token: string;
-  /** Number of requests that the hook has received. */
   readonly arrivals: number;
   readonly isReleased: boolean;
 }
 
-/** A delivery without the fields that its hook adds. */
 export type ReceivedDelivery = Omit<Delivery, "reply" | "hook" | "attempt">;
 
-/** A hook, with additional methods that only the receiver calls. */
 export type OpenHook = ReturnType<typeof openHook>;
 
-/** Decides whether a delivery to a hook is stored. */
 export interface DeliveryStorage {
-  /** Reserves space for a delivery in a hook that has `stored` deliveries. Returns `false` if there is none. */
+  /** Reserves space for a delivery to a hook that has `stored` deliveries. Returns `false` if space is lacking. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
-  /** Whether the receiver only counts further deliveries to a hook that has stored this many. */
+  /** Whether a hook with this many stored deliveries stores no more, and only counts new ones. */
   readonly isFull: (stored: number) => boolean;
 }
 
@@ -95,7 +85,6 @@ export function openHook(
   const releases: (() => void)[] = [];
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
-  /** Records a delivery with its reply. Returns a function that changes the reply if the sender disconnects. */
   const recordDelivery = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
@@ -113,14 +102,13 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // A dropped delivery has no record, and changes after closing come only from the closing itself.
+      // Nothing to update: the delivery was not stored, or the hook is closed.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
     };
   };
 
-  /** If the storage is full, counts the delivery without storing it, and returns `true`. */
   const countOnly = (): boolean => {
     if (!isFull(stored.length)) return false;
     count += 1;
@@ -183,13 +171,12 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // A cut body is stored only in part, but an eighth of its length counts, because reading it took time.
+  // A long body is stored only in part, but an eighth of its length counts, because reading it took time.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
 }
 
-/** Creates functions to wait until a count reaches a number. `count` returns the current count. */
 function createCountWaiter(count: () => number) {
   const waits = new Set<() => void>();
   let isOver = false;
@@ -197,7 +184,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to whether the count reached `wanted` before `realMs` had passed or `end` was called. */
+  /** Resolves to `false` if `realMs` passed, or `end` was called, before the count reached `wanted`. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

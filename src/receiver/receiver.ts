@@ -13,33 +13,23 @@ export { ReceiverError } from "./server.ts";
 
 /** An HTTP server that receives the webhook deliveries and alerts of a target, and replies as planned. */
 export interface Receiver {
-  /** Base URL of all hooks, without a trailing slash. */
   readonly baseUrl: string;
-  /** The address `host:port` on which the receiver listens, with the actual port. */
   readonly address: string;
-  /** Opens a hook. Its name, of letters, digits, `-`, `_` and `.`, must be free or set aside. */
+  /** Opens a hook. Its name must be free, or its earlier hook set aside. */
   readonly open: (name: string, plan: HookPlan) => Hook;
-  /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /** Sets the function to be called with each delivery, and again with the same id if its reply changes. */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
-  /** Returns the state of the receiver, from which another process can start it again at the same address. */
   readonly record: () => ReceiverRecord;
-  /** Returns the numbers of requests that belong to no hook. */
   readonly ignored: () => Readonly<IgnoredCounts>;
-  /** Returns the number of deliveries that were not stored, for each hook that has any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
-  /** Returns how many connections were refused or closed as too many. Each may have lost a delivery. */
   readonly refusedConnections: () => number;
-  /** Returns why the public URL does not lead to the receiver; `null` if it does, or if there is none. */
+  /** Returns why the public URL does not lead to the receiver; `null` if the URL works. */
   readonly reachable: () => Promise<string | null>;
-  /** Stops the receiver at once, with all its connections. */
   readonly close: () => Promise<void>;
 }
 
-/** The state of a receiver, as plain JSON, to start another one with the same address and hooks. */
 export interface ReceiverRecord {
-  /** The address on which the receiver listens: `host:port`, with the actual port. */
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
@@ -53,13 +43,11 @@ export interface ReceiverOptions {
   /** URL at which the target reaches the receiver; `null` if the target uses `listen`. */
   readonly publicUrl: string | null;
   readonly time: ReceiverClock;
-  /** Network settings for testing the public URL. Default: a direct connection. */
   readonly network?: Network;
-  /** Hooks and the number of deliveries of an earlier receiver, which the new one continues. */
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
-  /** Maximum number and size of stored deliveries; others are only counted. Default: {@link runStorage}. */
+  /** Maximum number and size of stored deliveries. Further deliveries are only counted. */
   readonly storage?: StorageBounds;
 }
 
@@ -150,7 +138,6 @@ const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum storage that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
 const maxDeliveryBytes = 512 * 1024;
 
-/** Creates the registry of a receiver's hooks, which finds a hook for each request. */
 function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
   const hooks = new Map<string, OpenHook>();
   let [stored, storedBytes] = [0, 0];
@@ -181,7 +168,6 @@ function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: S
         .toSorted((one, other) => deliveryNumber(one) - deliveryNumber(other)),
     droppedByHook: (): Record<string, number> =>
       Object.fromEntries(all().flatMap((hook) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : []))),
-    /** Returns the states of all hooks that are not set aside. */
     records: (): HookRecord[] =>
       [...hooks.values()].filter(({ isSetAside }) => !isSetAside()).map(({ record }) => record()),
     arrivals: (): number => arrivalCount([...hooks.values()].map(({ record }) => record())),

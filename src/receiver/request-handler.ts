@@ -8,22 +8,19 @@ import type { Connections } from "./connections.ts";
 import type { OpenHook, ReceivedDelivery } from "./hook.ts";
 import { type KeepConnection, startReply } from "./send-reply.ts";
 
-/** The clocks of a receiver. `maxClockOffsetMs` includes an advance of the test clock that is under way. */
+/** `maxClockOffsetMs` includes an advance of the test clock that is under way. */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
   readonly maxClockOffsetMs: () => number;
 }
 
-/** Numbers of requests that belong to no hook. */
 export interface IgnoredCounts {
-  /** Requests to an address that no hook has. */
   unknown: number;
   /** Requests that are no delivery, such as a GET that tests whether the address exists. */
   reachabilityRequests: number;
   /** Requests that are not valid HTTP, or arrived too slowly. */
   malformed: number;
-  /** Requests that ended before their body was complete. */
   incomplete: number;
 }
 
@@ -32,14 +29,13 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries to the earlier receiver that this one continues. New delivery ids start after them. */
+  /** Number of deliveries to an earlier receiver. The ids of new deliveries continue this count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** Returns the response body if `token` is that of the harness's own test request, otherwise `undefined`. */
+  /** Returns the response to the harness's own test request; `undefined` for any other `token`. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
-/** Creates the receiver's request handler: it replies to each request as planned, and records deliveries. */
 export function createRequestHandler(context: RequestHandlerContext): RequestListener {
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
@@ -62,7 +58,6 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   };
 }
 
-/** Whether a request delivers nothing, and only tests whether the address exists. */
 const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
@@ -130,19 +125,14 @@ export function startSigning(secret: string) {
   return { add: (piece: Uint8Array): void => void hmac.update(piece), signature: (): string => hmac.digest("hex") };
 }
 
-/** The body of a request. */
 export interface ReceivedBody {
   readonly body: Body;
-  /** HMAC of the raw bytes by each secret; none if the body was too long. */
   readonly signatures: readonly string[];
-  /** Whether the body was read to its end; `false` if it was too long. */
   readonly isWhole: boolean;
 }
 
-/** Maximum number of bytes of a body to read. */
 export const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Reads the body of a request. Resolves to `null` if the connection ends first. */
 export function readBody(incoming: IncomingMessage, secrets: readonly string[]): Promise<ReceivedBody | null> {
   const recorder = recordBody();
   const signings = secrets.map(startSigning);

@@ -3,10 +3,7 @@ import type { ServerResponse } from "node:http";
 import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { ReceivedDelivery, Reply } from "./hook.ts";
 
-/**
- * Registers a connection that stays open on purpose. `drop` is called if there are too many.
- * @returns a function to call when the connection has ended by itself
- */
+/** Registers a connection that stays open on purpose. `drop` is called if there are too many of them. */
 export type KeepConnection = (drop: () => void) => () => void;
 
 const maxKeptConnections = 64;
@@ -24,18 +21,16 @@ export function limitKeptConnections(): KeepConnection {
   };
 }
 
-/** Everything that is needed to reply to one request. */
 export interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Called with the final reply, if the reply was still under way when {@link startReply} returned. */
+  /** Called with the final reply, if {@link startReply} returned before the reply was complete. */
   readonly change: (changed: DeliveryReply) => void;
-  /** Registers a callback for the time when the probe calls `release`. */
   readonly whenReleased: (then: () => void) => void;
   readonly keepOpen: KeepConnection;
 }
 
-/** Sends a reply, or begins one that takes time. Returns the reply to record, which `change` may replace later. */
+/** Sends or begins a reply. Returns the reply to record, which `change` may replace later. */
 export function startReply(reply: Reply, received: ReceivedDelivery, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
@@ -62,7 +57,6 @@ function sendReply({ status, headers = [], body = "" }: SentReply, { response, n
   return { kind: "answered", status, endMs: now() };
 }
 
-/** Delays the reply until the probe calls `release`. Records `silent` if the sender disconnects first. */
 function holdReply(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;
@@ -77,7 +71,6 @@ function holdReply(status: number, context: ReplyContext): DeliveryReply {
 
 type UnendingReply = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
-/** Keeps a connection open until the sender disconnects, or until there are too many such connections. */
 function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
   const ended = keepOpen(() => {

@@ -8,22 +8,15 @@ import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { unansweredBy } from "../wire/describe-error.ts";
 
-/** Thrown if the receiver cannot start. The message is one line: the fact, where, and what to do. */
 export class ReceiverError extends Error {
   override readonly name = "ReceiverError";
 }
 
-/** An address to listen on. Port 0: any free port. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/**
- * Reads `host:port`, with an IPv6 address in brackets.
- *
- * @throws {ReceiverError}
- */
 export function readListenAddress(text: string): ListenAddress {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -34,15 +27,10 @@ export function readListenAddress(text: string): ListenAddress {
   return { host, port: Number(port) };
 }
 
-/** Formats an address as `host:port`, with brackets around an IPv6 address. */
 export const formatAddress = ({ host, port }: ListenAddress): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.test(host);
 
-/**
- * Returns the base URL of all hooks, without a trailing slash.
- * @throws {ReceiverError} if the public URL is not usable
- */
 export function baseUrlFor(listening: ListenAddress, publicUrl: string | null): string {
   if (publicUrl !== null) return readPublicUrl(publicUrl);
   if (isWildcard(listening.host))
@@ -71,7 +59,6 @@ function readPublicUrl(text: string): string {
 /** Time within which the head of a request must arrive. A slower sender is disconnected. */
 const headDeadlineMs = 5000;
 
-/** Creates an HTTP server. Every request must be complete within the deadline. */
 export function openServer(requestDeadlineMs: number): Server {
   return createServer({
     requestTimeout: requestDeadlineMs,
@@ -86,11 +73,6 @@ export function openServer(requestDeadlineMs: number): Server {
 /** Maximum number of connections that wait until Node accepts them. Linux allows 4096. */
 const maxPendingConnections = 4096;
 
-/**
- * Starts to listen on an address. Returns it with the actual port.
- *
- * @throws {ReceiverError}
- */
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
   server.on("error", bound.reject);
@@ -112,7 +94,7 @@ const reachabilityDeadlineMs = 5000;
 /** Maximum number of characters of a response to read. The receiver's own response is shorter. */
 const maxResponseBytes = 4096;
 
-/** Returns why a public URL does not lead to the receiver, or `null`. Only the receiver answers with `wanted`. */
+/** Returns why a public URL does not lead to the receiver. Only the receiver responds with `wanted`. */
 export async function describeUnreachable(
   publicUrl: string,
   url: string,
@@ -144,7 +126,7 @@ export async function describeUnreachable(
   }
 }
 
-/** Removes a proxy that comes from environment variables: it does not lead to a receiver on this machine. */
+/** A proxy from environment variables does not lead to a receiver on this machine. */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 

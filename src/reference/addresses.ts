@@ -1,6 +1,5 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** A set of IP addresses, built from single addresses and CIDRs. */
 export interface AddressSet {
   has(address: string): boolean;
 }
@@ -14,18 +13,12 @@ export function normalizeAddress(address: string): string {
   return ipv4Mapped.exec(bare)?.[1] ?? bare.toLowerCase();
 }
 
-/** Whether a text is an IP address or a CIDR such as `10.0.0.0/8` or `fd00::/8`. */
 export function isAddressRange(text: string): boolean {
   const [address = "", bits, ...more] = text.split("/");
   if (isIP(address) === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIPv4(address) ? 32 : 128));
 }
 
-/**
- * Builds a set of addresses.
- *
- * @throws {Error} if a range is neither an address nor a CIDR
- */
 export function addressSet(ranges: readonly string[]): AddressSet {
   const list = new BlockList();
   for (const range of ranges) addRange(list, range);
@@ -42,7 +35,7 @@ function addRange(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // The prefix of an IPv4-mapped IPv6 range is 96 bits longer than that of the IPv4 range.
+  // An IPv4-mapped IPv6 range has 96 more prefix bits than its IPv4 range.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 
@@ -51,31 +44,27 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 }
 
 export interface ForwardedAddresses {
-  /** The IP address at the other end of the socket. */
   readonly peer: string;
-  /** Value of the header `Forwarded`; empty if absent. */
   readonly forwarded: string;
-  /** Value of the header `X-Forwarded-For`; empty if absent. */
   readonly forwardedFor: string;
 }
 
 /**
- * Returns the client's address: going back from the peer, the first that is not a trusted proxy. Any address before
- * that one could be forged. Source: RFC 7239, sections 4 and 5.2.
+ * Returns the last address that is not a trusted proxy. Addresses before it could be forged. Source: RFC 7239, sections
+ * 4 and 5.2.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // If a proxy gives no valid address for its client, the proxy's own address is the best that is known.
+    // If a trusted proxy names no valid client, the proxy's own address is the best that is known.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }
   return address;
 }
 
-/** Returns the `for` value of each hop in a `Forwarded` header; `null` if the value is no IP address. */
 function forwardedHops(forwarded: string): readonly (string | null)[] {
   return splitOutsideQuotes(forwarded, ",").map((element) => {
     const pair = splitOutsideQuotes(element, ";").find((part) => /^\s*for\s*=/i.test(part));

@@ -23,7 +23,7 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks an error message that directly follows the field's name, such as "would not be sent". */
+/** Marks an error message that follows the field's name directly, such as "would not be sent". */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = checkedText("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
@@ -107,9 +107,8 @@ const agentFileSchema = z
     entrypoints: file.agent_architecture.entrypoints,
     description: file.description ?? null,
     template: file.template ?? null,
-    /** When the agent was created, in ISO 8601 without a time zone. */
     createdAt: file.created_at ?? null,
-    /** Id of the agent; `null` if the file has none and the server must make one. */
+    /** `null`: the file has no id, so the server must make one. */
     agentId: file.agent_id ?? null,
     templateSource: {
       repoUrl: file.template_source.repo_url ?? null,
@@ -119,22 +118,18 @@ const agentFileSchema = z
     authType: file.auth_settings.type,
     envVars: file.env_vars,
     timeoutSeconds: file.deployment.timeout,
-    /** The agent's memory with its unit, such as `512MB`. */
     memory: file.deployment.memory,
     endpoints: file.webhooks.endpoints,
   }));
 
 export type AgentFile = Readonly<z.output<typeof agentFileSchema>>;
 
-/** The result of reading an agent configuration file: its content, or all its problems as one line each. */
 export type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 
-/** Size of the largest accepted agent configuration file, in bytes. */
 export const maxAgentFileBytes = 1024 * 1024;
 
-/** Reads the text of an agent configuration file. Never throws. */
 export function readAgentFile(content: string, notation: Notation): AgentFileResult {
   if (Buffer.byteLength(content) > maxAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
   const source = parseSource(content, notation);
@@ -154,7 +149,7 @@ const problemOf = (issue: z.core.$ZodIssue, source: Source): string =>
 const formatPlace = ({ line, column }: Place): string => `(line ${line}, column ${column})`;
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  // For an invalid key of an object, zod reports an issue that contains the real one.
+  // For an invalid key of an object, zod nests the issue that tells the cause.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
   const place = path.replace(/^\./, "") || "the file";
@@ -163,7 +158,6 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${place} is ${found}; it must be ${inner.message}`;
 }
 
-/** Formats a JSON value for a message. Cuts it after 40 characters. */
 function preview(value: unknown): string {
   const written = JSON.stringify(value);
   return written.length <= 40 ? written : `${written.slice(0, 37)}…`;

@@ -6,7 +6,6 @@ export type Failure =
   | { readonly kind: "crash"; readonly afterChunks: number }
   | { readonly kind: "overload"; readonly afterChunks: number; readonly retryAfterSeconds: number };
 
-/** The part of a conversation that an agent remembers between two requests of a session. */
 export interface Conversation {
   /** Number of the current turn of the conversation, from 1. */
   readonly turn: number;
@@ -29,26 +28,21 @@ export interface Deployment {
   readonly memory: string;
 }
 
-/** An agent of the reference server: its data, and the function that makes its responses. */
 export interface Agent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly framework: string;
   readonly version: string;
-  /** ISO 8601 timestamp of the agent's creation. */
   readonly createdAt: string;
   readonly entrypoints: readonly Entrypoint[];
   readonly deployment: Deployment;
   readonly health: HealthStatus;
   readonly warnings: readonly string[];
-  /** Milliseconds until the first chunk, on the server's clock. */
   readonly processingMs: number;
-  /** Milliseconds between two chunks of a stream, on the server's clock. */
   readonly chunkIntervalMs: number;
   readonly failure: Failure;
   readonly remembers: boolean;
-  /** Returns the text of a response. `tag` is the entrypoint that runs. */
   respond(query: string, conversation: Conversation, tag: string): string;
 }
 
@@ -59,7 +53,6 @@ export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as cons
 
 const echoText = (query: string) => `You said: ${query}`;
 
-/** A healthy agent that responds at once. */
 export const plainAgent: Agent = {
   id: "plain",
   name: "plain",
@@ -153,7 +146,6 @@ const roleAgents: readonly Agent[] = [
 
 const plainAgentCount = 13;
 
-/** All agents, in the order of the list endpoint. */
 export const referenceAgents: readonly Agent[] = [
   ...roleAgents,
   ...Array.from({ length: plainAgentCount }, (_, index) => ({
@@ -169,7 +161,6 @@ function withDeployment(agent: Agent): Agent {
 /** The id of an agent that a run of the suites deploys and removes again. */
 export const newAgentId = "newcomer";
 
-/** For each role that tests need, such as `failing`, the id of the agent that has this role. */
 export const agentsByRole = {
   answering: "echo",
   streaming: "echo",

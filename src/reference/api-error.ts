@@ -42,7 +42,6 @@ export type ErrorDetail =
       readonly retryAfterSeconds: number;
     };
 
-/** An error to send. The functions of `Behaviour` choose its status, code and body. */
 export interface ApiError {
   readonly cause: ErrorCause;
   readonly message: string;
@@ -57,7 +56,6 @@ export function fieldError(cause: ErrorCause, field: string, reason: string): Ap
   return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
 }
 
-/** An error with its status and code. `errorBody` makes the body of the response from it. */
 export interface ErrorBodyInput extends ApiError {
   readonly endpoint: Endpoint;
   readonly status: number;

@@ -61,10 +61,8 @@ const byName: ReadonlyMap<string, Patch> = new Map(
   [...allFaults, ...allVariants].map((patch) => [`${patch.kind} ${patch.name}`, patch]),
 );
 
-/** Finds the fault or variant with this name. */
 export const findPatch = (kind: Patch["kind"], name: string): Patch | undefined => byName.get(`${kind} ${name}`);
 
-/** Finds faults and variants by their names; throws a `UsageError` for an unknown name. */
 export function patchesByName(faults: readonly string[], variants: readonly string[]): Patch[] {
   return [...faults.map((name) => findOrThrow(name, "fault")), ...variants.map((name) => findOrThrow(name, "variant"))];
 }

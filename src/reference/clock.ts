@@ -1,7 +1,6 @@
 import { createClock } from "@sinonjs/fake-timers";
 import { hourMs } from "./limits/windows.ts";
 
-/** The handle of a timer. Only the clock that made the timer can clear it. */
 export type Timer = unknown;
 
 /** The reference server's only source of time. Times are Unix milliseconds. */
@@ -11,16 +10,15 @@ export interface Clock {
   clearTimeout(timer: Timer): void;
 }
 
-/** A clock that moves only when it is advanced. */
 export interface VirtualClock extends Clock {
-  /** Moves the clock forward by `ms` and runs all due timers, waiting for `settled` at the time of each. */
+  /** Moves the clock forward by `ms` and runs all due timers. Awaits `settled` before each of them. */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
 /** Time at which a virtual clock starts: like most real starts, not at the beginning of a minute. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
-/** Returns the machine's clock as a `Clock`. Its timers do not keep the process alive. */
+/** Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -29,10 +27,8 @@ export function systemClock(): Clock {
   };
 }
 
-/** Creates a clock that starts at `epochMs` and moves only when it is advanced. Replaces no global timers. */
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
-  /** For each pending timer, the latest time at which it runs. */
   const dueMs = new Map<Timer, number>();
   const step = async (untilMs: number, settled: () => Promise<void>): Promise<void> => {
     for (;;) {
@@ -70,7 +66,6 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
   return "advance" in clock;
 }
 
-/** A clock that always runs, and whose speed can be changed. */
 export interface AcceleratedClock extends Clock {
   /** Sets the speed relative to the machine's clock. Timers that are already set keep their real duration. */
   setSpeed(speed: number): void;
@@ -78,7 +73,6 @@ export interface AcceleratedClock extends Clock {
   skipToNextHour(): void;
 }
 
-/** Creates a clock that starts now and runs `speed` (above 0) times as fast as the machine's clock. */
 export function acceleratedClock(speed: number): AcceleratedClock {
   const real = systemClock();
   let rate = assertSpeed(speed);

@@ -25,7 +25,6 @@ export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }
 
-/** Whether a request to this endpoint runs an agent. */
 export function runsAgent(endpoint: Endpoint): boolean {
   return (
     endpoint === "invoke" ||

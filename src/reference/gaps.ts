@@ -6,7 +6,6 @@ export interface Gap {
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;
-  /** Names of the variants that make a choice other than `chosen`. */
   readonly otherwise: readonly string[];
 }
 
@@ -17,7 +16,6 @@ const gap = (clauses: readonly ClauseId[], open: string) => ({
 });
 
 export const gaps: readonly Gap[] = [
-  // Cases about requests, invokes, streams, health, lists and usage that the document leaves open.
   gap(["REQ-6"], "A body that is not JSON, or is declared as another type")
     .chosen("400 `INVALID_INPUT`; an empty body is an absent `query`")
     .otherwise("malformed-json-other-code", "content-type-415", "content-type-ignored"),
@@ -65,7 +63,6 @@ export const gaps: readonly Gap[] = [
   gap(["USE-9"], "The time that `requests` and `period` of usage refer to")
     .chosen("`requests` of the hour, `tokens` of the month, `period` is the start of the month (UTC)")
     .otherwise("usage-of-minute", "period-of-hour"),
-  // Cases about keys, errors, headers and limits that the document leaves open.
   gap(["AUTH-7"], "`bearer` in other letter case").chosen("accepted, as in RFC 9110").otherwise("scheme-as-written"),
   gap(["AUTH-9"], "The code of a missing or malformed key")
     .chosen("`INVALID_API_KEY`")
@@ -131,7 +128,6 @@ export const gaps: readonly Gap[] = [
   gap([], "An agent that exceeds its timeout")
     .chosen("500 `AGENT_TIMEOUT` after 30 s; in a stream `STREAM_ERROR`")
     .otherwise("timeout-504"),
-  // Cases about webhooks, deliveries and alerts that the document leaves open.
   gap(["HOOK-24"], "How long the server waits for a receiver")
     .chosen("the 3 seconds in which a receiver should respond")
     .otherwise("receiver-has-ten-seconds", "receiver-has-two-minutes"),
@@ -208,7 +204,6 @@ export const gaps: readonly Gap[] = [
       "http and https, but no private networks: 400 `INVALID_INPUT`, or a failed delivery if a host name resolves to one; loopback only if the server listens there",
     )
     .otherwise(),
-  // Gaps about client addresses, keys, batches, operations, entrypoints and agent files.
   gap([], "The client's address behind proxies")
     .chosen(
       "the peer's; with `--trust-proxy` the last address in `Forwarded`, or else `X-Forwarded-For`, that is no trusted proxy",
@@ -249,7 +244,6 @@ export const gaps: readonly Gap[] = [
     .otherwise(),
 ];
 
-/** Returns the text of `docs/gaps.md`. */
 export function gapsDocument(): string {
   const rows = gaps.map(({ clauses, open, chosen, otherwise }) => {
     const names = otherwise.map((name) => `\`${name}\``).join(", ");

@@ -14,11 +14,8 @@ export interface KeyTraits {
   /** Seconds from the server's start, or from the key's issue, until the key expires; `null` for never. */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
-  /** Ids of the agents that the key may call; `null` for all agents. */
   readonly agents: readonly string[] | null;
-  /** IP addresses from which the key may be used; `null` for all addresses. */
   readonly allowedIps: readonly string[] | null;
-  /** Number of tokens of the current month that were used before the server's start. */
   readonly tokensUsedBefore: number;
 }
 
@@ -26,7 +23,6 @@ export interface KeyTraits {
 export interface ReferenceKey extends KeyTraits {
   /** Name of the key, unique on one server. Unlike `key`, it is no secret and may be logged. */
   readonly name: string;
-  /** The text of the key, which begins with two letters and an underscore. */
   readonly key: string;
   readonly tier: TierName;
 }
@@ -54,7 +50,6 @@ const knownTexts: Partial<Readonly<Record<TierName, string>>> = {
   enterprise: "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx",
 };
 
-/** Makes the standard key of a tier. It is named after the tier, and has the same text on every server. */
 function standardKey(tier: TierName): ReferenceKey {
   const digest = createHash("sha256").update(tier).digest("base64").replaceAll(/\W/g, "");
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);
@@ -68,7 +63,7 @@ export const referenceKeys: readonly ReferenceKey[] = [
   keyOf("reader", "ro_2rWk6CbP9mTz4qLs8JxGh1Vd", "pro", { scope: "read-only" }),
   keyOf("oneAgent", "one_9yNv3QfE7sBt5uHk1DzMa6Xc", "pro", { agents: ["echo"] }),
   keyOf("elsewhere", "ip_0gSj4LwR8nCp2xFy6KdVb7Te", "pro", { allowedIps: ["203.0.113.9"] }),
-  // As a text, this address contains 127.0.0.1, from which tests send their requests.
+  // Contains the text `127.0.0.1`, from which tests send: a server must not compare addresses as substrings.
   keyOf("nearby", "ip_3nQz7KtB5vMe0hXr9JwSa2Gd", "pro", { allowedIps: ["127.0.0.17"] }),
   keyOf("quota", "quo_6tDz1BpR8jCl3eYv0FkNw5Hm", "free", {
     tokensUsedBefore: publishedTiers.free.tokensPerMonth - quotaTokensLeft,
@@ -81,11 +76,9 @@ export const signingSecret = "reference-signing-secret";
 
 export interface IssuedKey {
   readonly key: ReferenceKey;
-  /** When the key expires, in Unix milliseconds; `Infinity` for never. */
   readonly expiresAtMs: number;
 }
 
-/** The keys of a server. `find` looks them up by their text. */
 export interface KeyRing {
   readonly keys: readonly ReferenceKey[];
   find(text: string): IssuedKey | undefined;
@@ -93,7 +86,6 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/** Creates a key ring with given keys; `write` makes the text that clients send from a key's default text. */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

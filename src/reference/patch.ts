@@ -10,14 +10,13 @@ import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
 
-/** Returns the decisions of `base` that a patch replaces. Each call creates its own state. */
+/** Returns the functions of `base` that a fault or variant replaces. */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /** A named change of the reference server's behaviour: a fault or a variant. */
 export interface Patch {
   readonly name: string;
   readonly kind: "fault" | "variant";
-  /** Heading of the section of the document that the patch concerns. */
   readonly section: string;
   readonly summary: string;
   /** The clauses that the patch breaks; for a variant, advisory clauses only. */
@@ -44,12 +43,11 @@ export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) =
   },
 });
 
-/** Declares a variant. `notes` are the advisory clauses for which a report on the variant has a note. */
+/** Declares a variant. `notes`: advisory clauses that the variant does not follow. */
 export const variant = (summary: string) => ({
   by: (override: Override, notes: readonly ClauseId[] = []): VariantRow => ({ breaks: notes, summary, override }),
 });
 
-/** Declares the faults of a section of the document, by name. */
 export function faults(
   section: string,
   rows: Readonly<Record<string, FaultRow>>,
@@ -58,14 +56,12 @@ export function faults(
   return Object.entries(rows).map(([name, row]) => ({ ...row, name, kind: "fault", section, detectedBy }));
 }
 
-/** Declares the variants of a section of the document, by name. */
 export function variants(section: string, rows: Readonly<Record<string, VariantRow>>): readonly Patch[] {
   return Object.entries(rows).map(([name, row]) => {
     return { ...row, name, kind: "variant", section, mayAlsoBreak: [], detectedBy: "suites" };
   });
 }
 
-/** The arguments of a decision. A decision is a function of `Behaviour`. */
 type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
 type Decide<D extends keyof Behaviour> = (...args: Arguments<D>) => Result<D>;
@@ -93,7 +89,7 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/** Creates an override that uses the last call of a decision; `last` returns that call's arguments. */
+/** Creates an override that depends on the last call of a decision. `last` returns that call's arguments. */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {
@@ -111,12 +107,11 @@ export const withLast =
 export const withPath = (change: (path: () => string) => Override): Override =>
   withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
 
-/** The names of the functions of `Behaviour` that return a JSON value. */
 type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/** Edits the JSON value that a decision returns, or one field; `when` restricts the edit to some calls. */
+/** Edits the JSON value that a decision returns. `when` limits the edit to some calls. */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>
@@ -142,24 +137,20 @@ export const overrideSuccessStatus =
     return overrideResult("successStatus")((given, called) => (isDue(called) ? status : given))(base);
   };
 
-/** Replaces the status of errors with these causes, on one endpoint or, without `on`, on all. */
 export const overrideErrorStatus = (causes: readonly ErrorCause[], status: number, on?: Endpoint): Override =>
   overrideResult("errorStatus")((given, cause, endpoint) =>
     causes.includes(cause) && (on ?? endpoint) === endpoint ? status : given,
   );
 
-/** Replaces the code of errors with these causes, on one endpoint or, without `on`, on all. */
 export const overrideErrorCode = (causes: readonly ErrorCause[], code: string, on?: Endpoint): Override =>
   overrideResult("errorCode")((given, cause, endpoint) =>
     causes.includes(cause) && (on ?? endpoint) === endpoint ? code : given,
   );
 
-/** Replaces the status and code of errors with these causes, on one endpoint or, without `on`, on all. */
 export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Endpoint): Override {
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }
 
-/** Removes the rate-limit headers in `names` from matching responses. Default: all rate-limit headers. */
 export function withoutRateHeaders(
   matches: (head: HeadInput) => boolean,
   names: readonly string[] = rateLimitHeaders,
@@ -169,15 +160,13 @@ export function withoutRateHeaders(
   );
 }
 
-/** Makes the rate-limit headers always report the same window. */
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
 
-/** Writes all error bodies in form B, one of two forms in the document, and then applies `edit`. */
+/** Writes error bodies in form B, one of two forms in the document, and then applies `edit`. */
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
-/** Replaces the restrictions of every key by `traits`, on the given endpoints; without any, on all. */
 export const withKeyTraits =
   (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
   (base) => ({
@@ -187,7 +176,7 @@ export const withKeyTraits =
     },
   });
 
-/** Treats a request as one with the key that `choose` returns; `undefined` keeps the usual rules. */
+/** Treats a request as if it had the key that `choose` returns. */
 export const letIn = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>
@@ -196,11 +185,9 @@ export const letIn = (
     return key === undefined ? identity : { kind: "known", key };
   });
 
-/** Finds the key whose text a request sends, even if the key has expired. */
 export const namedKey = (credentials: Credentials, ring: KeyRing): IssuedKey | undefined =>
   credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
 
-/** Admits the keys that `isMeant` accepts, even if they have expired, on the endpoints that `where` accepts. */
 export const acceptExpiredKeys = (
   isMeant: (key: KeyTraits) => boolean,
   where: (endpoint: Endpoint) => boolean = () => true,

@@ -34,10 +34,9 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** Real time that a probe may take without its waits; after that, its evidence is dropped. */
+/** Maximum real time of a probe, not counting its waits. A slower probe loses its evidence. */
 export const probeDeadlineMs = 180_000;
 
-/** Everything that a probe gets when it runs. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
   /** The client that sends with the main key of the run. */
@@ -48,35 +47,31 @@ export interface ProbeContext<N extends Need = never> {
   readonly outages: OutageMonitor;
   /** The exchanges of the discovery. Probes judge them instead of sending the same requests again. */
   readonly discovery: Discovery;
-  /** Opens the webhook receiver, for probes that also work without it. */
+  /** Opens the webhook receiver, for probes that can also run without it. */
   readonly receiver: () => Promise<Receiver>;
-  /** Whether the run may send only GET requests. */
   readonly readOnly: boolean;
-  /** Seed of the random requests that the coverage probes send. The same seed gives the same requests. */
   readonly coverageSeed: number;
-  /** Returns how the probes that use up a limit have ended so far. */
   readonly limitTests: () => readonly LimitTest[];
 }
 
 /** The result of a probe that uses up a limit, or why it was skipped. */
 export interface LimitTest {
   readonly state: KeyState;
-  /** The tier whose limits the probe uses up. `null` if the probe does not run for a tier. */
   readonly tier: string | null;
   readonly result: { readonly kind: "ran" | "broken" } | { readonly kind: "skipped"; readonly needs: Enabler | null };
 }
 
-/** The exchanges of the discovery before a run. They show whether the target serves this interface. */
+/** The first exchanges of a run, which show whether the target serves this interface. */
 export interface Discovery {
   /** `GET /agents?page=1&limit=2` with the main key. */
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /** Two more reads of the agent list or the usage, if the target has only one of them. */
+  /** Two more requests for the agent list or the usage, if the target lacks either of them. */
   readonly again?: readonly Exchange[];
-  /** Health responses of the agents among which discovery chooses. */
+  /** Health responses of the agents that discovery found. */
   readonly health: readonly Exchange[];
-  /** The first invoke of the agent that discovery found; `null` if the user named an agent, or none was found. */
+  /** The first invoke of the agent that discovery chose; `null` if it chose none. */
   readonly invoked: Exchange | null;
 }
 
@@ -100,14 +95,12 @@ export interface CreatedObjects {
  * - `reserved`: the target may take `seconds` to respond. Skipped if less is left; uses up nothing.
  */
 export type WaitOptions = {
-  /** Longest wait in seconds, or a function that computes it for a target. */
   readonly seconds: number | ((target: Target) => number);
 } & (
   | { readonly mode: "required" | "since the start" | "optional" | "reserved" }
   | { readonly mode: "until exhausted"; readonly after: string }
 );
 
-/** The cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
   /** Number of requests that count toward the limits of the main key, or of the first key in `keys`. */
   readonly requests: number | ((target: Target) => number);
@@ -117,26 +110,24 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys that the probe uses instead of the main key. It also uses the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up, to judge how each endpoint refuses. */
+  /** The limit that the probe uses up, to judge how each endpoint then refuses requests. */
   readonly usesUp?: KeyState;
-  /** Whether the probe can run with fewer requests than planned, if its key has too few left. */
+  /** Whether the probe can also run with fewer requests than planned. */
   readonly mayDropRequests?: true;
-  /** Whether the probe judges the number of earlier requests: it runs even after `maxRequests`. */
+  /** Whether the probe judges how many requests were sent. It runs even after `maxRequests`. */
   readonly countsRequests?: true;
   /** Whether the probe sends one GET that may count toward a limit. It runs before limits are used up. */
   readonly countsTowardWindow?: true;
-  /** Whether checks judge events after the probe's end, such as later retries of a delivery. */
+  /** Whether checks also judge what happens after the probe, such as retries of a delivery. */
   readonly isJudgedLater?: true;
 }
 
-/** The cost and behaviour of a probe that runs once for each tier. */
 interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest, target: Target) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
-  /** Additional seconds that the probe uses for a second measurement, if the run has them left. Default 0. */
+  /** Additional seconds for a second measurement, if the run has that much waiting time left. Default: 0. */
   readonly optionalWaitSeconds?: number;
-  /** The limit that the probe uses up, to judge how each endpoint refuses. */
   readonly usesUp?: KeyState;
   /** Size of the rate-limit window that the probe uses up, in requests. */
   readonly window?: (tested: TierUnderTest) => number;
@@ -146,12 +137,11 @@ interface TierProbeTraits {
   readonly concurrent?: true;
 }
 
-/** Options that {@link probe} and {@link tierProbe} share. */
 interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Removes from the evidence the requests that the probe sends only for later requirement sets. */
+  /** Removes requests from the evidence that only later requirement sets judge. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
@@ -162,7 +152,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
-  /** The objects that the probe creates if its key has a small limit per minute. Default: `creates`. */
+  /** The objects that the probe creates if its key has few requests. Default: the same as `creates`. */
   readonly createsFew?: CreatedObjects;
 }
 
@@ -237,7 +227,6 @@ export const tierProbe = <E, const N extends Need = never>(
   run,
 });
 
-/** Creates a probe that sends deliveries to a webhook receiver. */
 export const deliveryProbe = <E>(name: string, deliver: (sender: DeliverySender) => Promise<E>): Probe<E> => ({
   ...probe<E>(name, { requests: 0, stage: "opening", since: "1.2" }, () =>
     Promise.reject(new Error(`the probe "${name}" judges a receiver, not a server`)),
@@ -253,7 +242,6 @@ export const clientProbe = <E>(name: string, observe: (session: ClientSession) =
   observe,
 });
 
-/** Returns the number of requests of a probe that count toward the limits of its key. */
 export function requestsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "target")
     return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
@@ -261,7 +249,7 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   return planned.requests(tested, target);
 }
 
-/** Returns about how many agent executions a probe causes. Failing executions count, refused requests do not. */
+/** Returns about how many agent executions a probe causes, including failed ones. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== undefined)
     return planned.executions(tested, target);

@@ -12,14 +12,13 @@ import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** Exchanges that were recorded elsewhere, such as a HAR of a browser. Times begin with the first request. */
+/** Exchanges that another program recorded, such as a browser in a HAR file. */
 export interface RecordedTraffic {
-  /** The server, with the recorded keys. A key on which no check may rely is marked as expired. */
+  /** The server and its keys. A key that checks must not rely on is marked as expired. */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
   readonly samples: readonly { readonly key: string; readonly sample: Sample }[];
-  /** When the first request was sent, in Unix milliseconds. */
   readonly startedUnixMs: number;
   readonly durationMs: number;
   /** Why the recording ended early; `null` if it is complete. */
@@ -68,14 +67,14 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
   }
 }
 
-/** Stands for the test clock of a recorded run. A recording cannot advance it. */
+/** A recording has no clock to advance. */
 const unusableClock: ClockControl = {
   advance: () => Promise.reject(new Error("the clock of a recording cannot be advanced")),
   settleMs: 0,
   agentsFollow: false,
 };
 
-/** Makes a monitor count one outage: the server may have been restarted during the recording. */
+/** Reports one outage, because the server may have been restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 /** Stands for an exchange that was never sent. */
@@ -90,7 +89,7 @@ export const noExchange: Exchange = {
 
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
-/** Returns a function that gives an upper bound of how far the test clock was advanced at a time. */
+/** Returns a function that says how far the test clock may have been advanced by a time. */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;
   const sentMs = sortedBy(sorted, (each) => each.sentMs);

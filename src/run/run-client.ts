@@ -8,7 +8,6 @@ import type { ClientContext } from "./send/send-request.ts";
 import type { ClientSession } from "./party-session.ts";
 import { describeStop } from "./time/stop-signal.ts";
 
-/** Options of a run against a client. */
 export interface ClientRunOptions extends PartyRunOptions {
   /** Opens the session of the client's command. It must record each exchange, and end the command on `signal`. */
   readonly open: (tools: {

@@ -17,15 +17,13 @@ import { startRecorder } from "./send/recorder.ts";
 import { isGatewayError } from "./send/retry.ts";
 import { startRunClock, type Timers } from "./time/run-clock.ts";
 
-/** Options that say how a run sends and records requests. */
 export interface SendingOptions extends Partial<RunBounds> {
   readonly target: Target;
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Start of the run, as the report shows it. If given, it is part of the headers of each request. */
+  /** Start of the run, for the report. If given, each request also carries it in a header. */
   readonly started?: Date;
-  /** Seed of the random requests that the coverage probes send. Default: 1. */
   readonly coverageSeed?: number;
   /** How long the target may refuse connections before the run gives up, in milliseconds. Default 8000. */
   readonly deadAfterMs?: number;
@@ -34,13 +32,11 @@ export interface SendingOptions extends Partial<RunBounds> {
   readonly timers?: Timers;
 }
 
-/** Options of {@link createContext}. */
 export interface RunContextOptions extends SendingOptions {
   /** Called to stop the run if this machine lacks a resource, such as a free port. */
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
 }
 
-/** Creates the clock, the recorder, the transport and the pacer of a run. */
 export function createContext(options: RunContextOptions): ClientContext {
   const bounds = { ...defaultBounds, ...options };
   const { target, signal, maxWaitMs } = bounds;
@@ -102,7 +98,7 @@ const { webhooks, alerts } = publishedEndpoints;
 const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
-/** Sends a recorded request again. No check counts the new exchange if the target is unavailable. */
+/** Sends a recorded request again. If the target is unavailable, the new exchange is not judged. */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,
   during: Outage["kind"] | null,

@@ -9,13 +9,11 @@ import type { ClientContext } from "./send/send-request.ts";
 import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./party-session.ts";
 import { TargetUnavailable } from "./skip-reason.ts";
 
-/** The settings that all deliveries to a receiver share. */
 export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "events" | "agent"> {
   /** Headers of every delivery, such as those that a webhook is configured with. */
   readonly headers: readonly Header[];
 }
 
-/** Options of a run against a webhook receiver. */
 export interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
 /** Maximum duration of a run: twice what it takes with a receiver that never responds. */
@@ -46,7 +44,6 @@ async function runDeliveryProbes(
   return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/** Whether some delivery got a response so far. */
 const hasAnswered = ({ recorder }: ClientContext): boolean =>
   recorder.recorded().some(({ answer }) => answer.kind === "answered");
 
@@ -91,7 +88,6 @@ function openSender(
   return { secrets, events, agent, deliver };
 }
 
-/** Returns the headers of a delivery: the type and length of its body, then `headers`. */
 export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
   ["Content-Type", "application/json"],
   ["Content-Length", String(Buffer.byteLength(body, "utf8"))],

@@ -8,18 +8,16 @@ import { brokenRun, type RunResult } from "./run-result.ts";
 import type { ClientContext } from "./send/send-request.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
-/** Options of a run against a client or a webhook receiver. Such a run needs no discovery. */
 export interface PartyRunOptions {
   /** Describes the client or the receiver in the form of a target. */
   readonly target: Target;
   readonly suites: readonly Suite[];
-  /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (run: ProbeRun) => void;
 }
 
-/** Plans the probes of a client or a receiver for `runProbes`, which must call `onProbe` after each one. */
+/** Plans the probes of a client or a receiver. `runProbes` must call `onProbe` after each probe. */
 export async function runParty(
   options: PartyRunOptions,
   maxMs: number,
@@ -49,7 +47,6 @@ export async function runParty(
   }
 }
 
-/** Returns the context of a run against a client or a webhook receiver, which has no limits on requests. */
 export const partyStageContext = ({
   time,
   signal,

@@ -7,12 +7,12 @@ import { needsMoreTime, type SkipCause, SkipError, TargetUnavailable } from "./s
 import type { RunClock } from "./time/run-clock.ts";
 import { describeStop } from "./time/stop-signal.ts";
 
-/** Everything needed to run probes stage by stage. The command `plan` also uses it, to simulate a run. */
+/** Everything needed to run probes stage by stage, or to simulate that for the command `plan`. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
-  /** Settles when all requests that discovery has sent are answered. */
+  /** Settles when all requests of the discovery have a response. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
@@ -24,7 +24,7 @@ export interface StageContext {
   /** Real time that one probe may take, without its waits. Default: `probeDeadlineMs` of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe; rejects if it throws. Calls `onAdmitted` before each request. */
+  /** Runs one probe, and calls `onAdmitted` before each of its requests. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,
@@ -32,7 +32,6 @@ export interface StageContext {
   ) => Promise<unknown>;
 }
 
-/** Everything needed to run one probe. */
 export interface TimedContext extends StageContext {
   /** Real time that the probe may take, not counting waits. */
   readonly deadlineMs: number;
@@ -40,7 +39,7 @@ export interface TimedContext extends StageContext {
 
 export const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 
-/** Runs one probe, or returns why it was skipped. `onStop` gets an error after which no probe can run. */
+/** Runs a probe, or returns why it was skipped. Calls `onStop` if the target became unavailable. */
 export async function runOrSkip(
   planned: PlannedProbe,
   stopped: string | null,
@@ -99,7 +98,6 @@ function resultAfterError(error: unknown, signal: AbortSignal): ProbeRunResult {
   return { kind: "broken", error: traceOf(error) };
 }
 
-/** Waits for a running probe. Rejects when its deadline passes, the run is stopped, or the target is lost. */
 async function withinDeadline<T>(
   running: Promise<T>,
   { time, signal, deadlineMs, outages }: TimedContext,
@@ -120,8 +118,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // In real time, an outage ends a probe at once: its waits could take minutes. On a test clock, an abandoned probe
-    // would go on advancing the clock.
+    // In real time, an outage ends a probe at once. With a test clock, an abandoned probe would go on advancing the
+    // clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

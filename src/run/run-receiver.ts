@@ -53,7 +53,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     throw new ReceiverError(unreachable ?? "the run is over");
   };
   return {
-    /** Returns the receiver, started at the first call; throws {@link ReceiverError} if nobody can reach it. */
+    /** Starts the receiver at the first call. @throws {ReceiverError} if nobody can reach the receiver */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
       opening ??= start(webhooks.listen, webhooks.publicUrl);
@@ -62,7 +62,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     },
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /** Says how many deliveries were not stored, as a reason why the run is incomplete; `null` if all were. */
+    /** Returns a sentence about deliveries that were not stored; `null` if all were. */
     floodReason: (): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
       const arrived = opened?.record().deliveries ?? 0;

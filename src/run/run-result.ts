@@ -10,22 +10,19 @@ import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import type { ClientContext } from "./send/send-request.ts";
 import type { SkipCause } from "./skip-reason.ts";
 
-/** Everything that a run recorded. */
 export interface RunRecord {
   readonly target: Target;
   readonly judgements: readonly Judgement[];
   readonly runs: readonly ProbeRun[];
   readonly exchanges: readonly Exchange[];
-  /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
   /** The state from which another process can start the receiver again at the same address. */
   readonly receiver: ReceiverRecord | null;
-  /** The receiver, still open, if the option `keepsListening` was set. Otherwise `null`. */
+  /** The receiver, if the option `keepsListening` left it open. */
   readonly listening: Receiver | null;
   /** Start of the run's clock, in Unix milliseconds. */
   readonly epochMs: number;
   readonly requests: number;
-  /** Number of agent executions. */
   readonly executions: number;
   /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
@@ -43,18 +40,16 @@ export interface UnjudgedReason {
 }
 
 export type RunResult =
-  /** `stopped` says why the run stopped early. `null` if it was complete. */
   | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
   /** The record of a run that judged nothing: every check is skipped. */
   | (RunRecord & UnjudgedReason);
 
-/** The target and the selected checks of a run. */
 interface JudgedSelection {
   readonly target: Target;
   readonly suites: readonly Suite[];
 }
 
-/** Makes the result of a run in which the harness failed: the probes that had not finished are broken. */
+/** Returns the result of a run in which the harness failed. Unfinished probes count as broken. */
 export function brokenRun(
   options: JudgedSelection,
   context: ClientContext,
@@ -72,7 +67,6 @@ export function brokenRun(
   return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/** Makes the result of a run in which nothing was judged, with the exchanges so far. */
 export function unjudgedRun(options: JudgedSelection, context: ClientContext, unjudged: UnjudgedReason): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
@@ -104,14 +98,16 @@ export function judgeAndRecord(
   };
 }
 
-/** Says that a run stopped before anything could be judged, and why. */
 export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
   kind: "nothing to judge",
   why: "stopped",
   sentence,
 });
 
-/** Turns each breach, or else the first judgement, into an error, because this machine lacked a resource. */
+/**
+ * Turns every breach into an error, because this machine lacked a resource. Without a breach, the first judgement
+ * becomes the error.
+ */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({
     ...judgement,

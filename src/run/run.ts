@@ -35,15 +35,14 @@ import { startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
 export interface RunOptions extends SendingOptions {
-  /** The selected checks, by section. */
   readonly suites: readonly Suite[];
   /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */
   readonly keepsListening?: boolean;
-  /** Returns the tier of the main key if headers do not show it, for example from the user. */
+  /** Asks for the tier of the main key if headers do not show it. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
-  /** Whether to end the run at a breach. Called after the last probe of the broken check. Default: never. */
+  /** Whether to end the run because of this breach. Default: never. */
   readonly stopsAt?: (breach: Judgement) => boolean;
   /** Whether to announce the run on this machine, and to look for other users of its keys. Default: `false`. */
   readonly announces?: boolean;
@@ -121,7 +120,6 @@ async function runWithSignal(
   }
 }
 
-/** Sets the tier of the main key to what headers show, or else to what `onUnknownTier` returns. */
 async function withKnownTier(
   target: Target,
   key: TargetKey,
@@ -138,7 +136,7 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/** Changes to another key, and repeats the discovery, if detected tiers show that its limit is higher. */
+/** Changes to another key and repeats the discovery, if that key turns out to have a higher limit. */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
@@ -167,7 +165,7 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // Searches for agents invoke them: a read-only run must not, and a key with few requests needs them for probes.
+  // Finding agents means invoking them: forbidden in a read-only run, and too costly for a key with few requests.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests
@@ -219,7 +217,7 @@ async function runProbesAndJudge(
   };
 }
 
-/** Whether a check about numbers of requests fails. Another client that uses the keys could be the cause. */
+/** Whether a check of request counts fails. Another client with the same keys could be the cause. */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
   const ofCounts = filterChecks(suites, ({ clause }) => isAboutCounts(clause));
   return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");

@@ -20,7 +20,7 @@ export type Enabler =
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/** Why a check or a probe was skipped. Must not name a setting: the library and the flags name it differently. */
+/** Why a check or a probe was skipped. No setting is named: its name differs between library and command line. */
 export type SkipCause =
   | string
   /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
@@ -48,7 +48,7 @@ export interface AgentWithoutPath {
   readonly agent: string;
 }
 
-/** Why a check or a probe was skipped, and what enables it: `null` if nothing, or if `reason` says it. */
+/** Why a check or a probe was skipped, and what would enable it. `needs` is `null` if `reason` already says that. */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;
@@ -60,7 +60,7 @@ export interface SkipText {
   readonly needs: string | null;
 }
 
-/** Makes texts of skip causes, with names of flags on the command line and of options in the library. */
+/** Turns skip causes into texts. The texts name flags on the command line, and options in the library. */
 export interface Messages {
   readonly reason: (reason: SkipCause) => string;
   readonly needs: (enabler: Enabler) => string;
@@ -70,10 +70,8 @@ export const need = (what: Need | Setting): Enabler => ({ need: what });
 
 export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
 
-/** The alternatives by which a user enables checks that need the tier of the key. */
 export const needsTierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
-/** The alternatives by which a user enables checks that have to wait: more waiting time, or a test clock. */
 export const needsMoreTime = anyOf(need("maxWaitMs"), need("clock"));
 
 export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages): SkipText => ({
@@ -81,10 +79,8 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
   needs: needs === null ? null : messages.needs(needs),
 });
 
-/** The skip reason of everything that sends other requests than GET, in a read-only run. */
 export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
-/** The skip reason of everything that a fast run leaves out. */
 export const fastSkip: SkipReason = { reason: { why: "fast" }, needs: need("fast") };
 
 /** Thrown if the run must not or cannot do something. The probe that it ends counts as skipped. */
@@ -103,7 +99,6 @@ export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";
 }
 
-/** Thrown when the run has sent `maxRequests` requests. */
 export class RequestBudgetExhausted extends SkipError {
   override readonly name = "RequestBudgetExhausted";
 }
@@ -122,7 +117,7 @@ export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
-/** Thrown in a probe that has to run again, because the target was lost and may have lost its state. */
+/** Thrown in a probe that must run again, because an outage may have erased the target's state. */
 export class TargetLost extends SkipError {
   override readonly name = "TargetLost";
 
@@ -145,7 +140,6 @@ export class FirstBreach extends SkipError {
   }
 }
 
-/** Thrown when the run has lasted `maxTimeMs`. */
 export class RunTimeout extends SkipError {
   override readonly name = "RunTimeout";
 

@@ -5,17 +5,14 @@ import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
 /**
- * How much a trial of a patch runs.
- * - `own`: like `short`, but first only the suites of the clauses that the patch breaks.
- * - `short`: keys of two tiers; probes that run once per tier run only for patches of limits.
- * - `full`: all probes, with the keys of every tier for patches of limits.
+ * How much a trial runs. `short`: keys of two tiers, and tests of tiers only if limits change. `own`: first only the
+ * suites of the broken clauses, then `short`. `full`: everything, and keys of every tier if limits change.
  */
 export type TrialExtent = "own" | "short" | "full";
 
-/** The suites that one trial runs, and the tiers whose keys it has. */
 export interface TrialScope {
   readonly suites: readonly Suite[];
-  /** The tiers whose keys the trial has: `small` is free and enterprise, enough to run every check. */
+  /** `small`: only free and enterprise keys, which suffice to run every check. */
   readonly tiers: "small" | "all";
 }
 
@@ -45,7 +42,6 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** Narrows a scope to the checks of the given clauses. */
 export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers }: TrialScope): TrialScope => ({
   suites: filterChecks(all, ({ clause }) => clauses.includes(clause)),
   tiers,
@@ -61,7 +57,7 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
   });
 }
 
-/** Divides variants into groups of at most `most`, of which no two replace the same decision. */
+/** Divides variants into groups of at most `most`, in which no two variants replace the same function. */
 export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
   for (const variant of variants) {
@@ -85,7 +81,7 @@ export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
   );
 }
 
-/** Combines several faults or variants into one, applied in order. A single one is returned unchanged. */
+/** Combines faults or variants into one patch, applied in order. */
 export function combinePatches(patches: readonly Patch[]): Patch {
   const [first, second] = patches;
   if (first !== undefined && second === undefined) return first;

@@ -44,7 +44,7 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/** Draws 10 to 20 compatible variants by a seed, of which no two replace the same decision. */
+/** Draws 10 to 20 variants by a seed. No two of them replace the same function. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -60,7 +60,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/** Lists the false findings about a legal server: undeclared red clauses, and errors of the harness. */
+/** Lists the false findings about a legal server: failing clauses, and errors of the harness. */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))
@@ -70,7 +70,7 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
   ...errors.map((error) => `harness error: ${error}`),
 ];
 
-/** For each seed, tries the variants drawn by it, and looks for the fewest that cause false findings. */
+/** Tries the variants that each seed draws. Then searches for the fewest variants that cause false findings. */
 export async function trySeeds(
   seeds: readonly number[],
   extent: TrialExtent,
@@ -101,7 +101,7 @@ export async function trySeeds(
 
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
-/** Reduces patches to a small set that still causes the false findings; judges only the clauses in `red`. */
+/** Reduces variants to a small set that still causes the false findings. */
 async function reduceToCause(
   patches: readonly Patch[],
   red: readonly string[],

@@ -20,16 +20,14 @@ export interface PatchTrial {
   readonly breaks: readonly string[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayBreak: readonly string[];
-  /** Clauses that turned red: they were reported as failed, as a warning or as a note. */
+  /** Clauses whose checks ended as failed, as a warning or as a note. */
   readonly red: readonly string[];
-  /** Ids of the checks that turned red. */
   readonly redChecks: readonly string[];
-  /** Checks that were skipped, with their reasons. */
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** The readings that the server showed of clauses that allow several, as `CLAUSE=reading`. */
+  /** The readings of clauses that the server showed, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** Texts of the findings that turned checks red. */
+  /** Texts of the findings of the checks in `redChecks`. */
   readonly said: readonly string[];
   /** A sentence for each cost of the run (requests, agent executions) that exceeds its maximum. */
   readonly excess: readonly string[];
@@ -40,7 +38,7 @@ const maxCosts = {
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/** Faults for which a run may cost `maxCostlyExecutions` agent executions, such as unlimited invokes. */
+/** With these faults, the server runs more agents, so `maxCostlyExecutions` applies. */
 const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
 const maxCostlyExecutions = 850;
 
@@ -63,9 +61,9 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // `announces`: the run looks for other clients, and must not mistake a faulty limit for one.
+    // `announces` makes the run look for other clients. The run must not mistake a faulty limit for such a client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // A patch of limits gets the maximum for all tiers, because wrong limits can admit more requests.
+    // With wrong limits, the server may admit more requests, so the larger maximum applies.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
@@ -91,14 +89,13 @@ export const runUnbounded = (
 /** Timeouts of a trial's requests: short, because some faults never send a response. */
 export const shortDeadlines = { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 } as const;
 
-/** Describes the finding of a check: the breach, or why there is no verdict. */
 export function describeFinding({ check, instance, finding }: Judgement): string {
   const name = `${check.id}${instance === null ? "" : ` (${instance})`}`;
   if (finding.kind === "breach") return `${name}: ${formatBreach(finding)}`;
   return `${name}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`;
 }
 
-/** Removes unrestricted pro and team keys, whose hourly limits would take too long to use up. */
+/** Removes unrestricted pro and team keys, because using up their hourly limits takes too long. */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {
@@ -157,11 +154,11 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/** Returns the skipped must checks. A variant must cause none: servers like it would get no verdict. */
+/** A variant must not cause skipped `must` checks: legal servers like it would get no verdict. */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Messages that give skip reasons by their internal names, without command-line flags. */
+/** Gives skip reasons by their internal names, without command-line flags. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

@@ -11,7 +11,6 @@ import { firstRequirements, type RequirementSet } from "./requirements.ts";
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
-/** The outcome that a report gives to a breach, by the clause's level. */
 export const breachOutcomeByLevel = {
   must: "fail",
   should: "warning",
@@ -20,12 +19,12 @@ export const breachOutcomeByLevel = {
   policy: "error",
 } as const satisfies Readonly<Record<Level, string>>;
 
-/** The parties that clauses bind: `file` is a configuration file; nothing can judge what `people` promise. */
+/** The parties that clauses bind. `file` is a configuration file. Promises of `people` cannot be tested. */
 export const parties = ["server", "client", "receiver", "file", "people"] as const;
 
 export type Party = (typeof parties)[number];
 
-/** One statement of the interface document. Its id, the key in a table, is never reused or renumbered. */
+/** One statement of the interface document. Its id is never reused or renumbered. */
 export interface Clause {
   /** The heading under which the document states the clause, and the number of the item, if it has one. */
   readonly section: string;
@@ -45,7 +44,7 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/** Returns a function that makes clauses of one level, by default for servers from requirement set 1.0 on. */
+/** Returns a function that makes clauses of one level. Default: clauses for servers, since requirement set 1.0. */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

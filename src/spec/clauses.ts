@@ -53,7 +53,6 @@ export const isClauseId = (id: string): id is ClauseId => Object.hasOwn(clauses,
 
 export const clauseOf = (id: ClauseId): Clause => clauses[id];
 
-/** The clauses that bind a party, in the order of the document. */
 export const clausesOfParty = (party: Party): readonly ClauseId[] =>
   clauseIds.filter((id) => clauseOf(id).party === party);
 

@@ -83,7 +83,7 @@ export const dimensions = {
 export type Dimension = keyof typeof dimensions;
 export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][number];
 
-/** State of a key one of whose limits the run has used up. */
+/** The limit of a key that the run has used up. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
 /** A rule: a request with the values in `when` must have one of the values in `only`. */
@@ -120,7 +120,6 @@ const onlyValueIn = (names: readonly Dimension[], value: string): Exclusion["onl
 const valuesOtherThanNone = (names: readonly Dimension[]): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, allExcept<string>(dimensions[name].values, ["none"])]));
 
-/** Rules that exclude combinations of values that cannot occur. */
 export const exclusions: readonly Exclusion[] = [
   { when: { endpoint: endpointsExcept(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
   { when: { endpoint: ofAgents }, only: valuesOtherThanNone(["agent"]), because: "the path names an agent" },
@@ -208,10 +207,10 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Dimensions whose values depend on earlier requests. They form pairs only with the listed dimensions. */
+/** Some dimensions depend on earlier requests. They form pairs only with the dimensions listed here. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
-/** Kinds of keys that a server must reject, with their short names in reports (Authentication, API key). */
+/** Kinds of keys that a server must reject, with their names in reports. Source: Authentication, API key. */
 export const rejectedKeyKinds = {
   "no key": "none",
   "a wrong key": "wrong",

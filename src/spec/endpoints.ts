@@ -1,4 +1,3 @@
-/** A property that the document may leave open for an endpoint. */
 type Unspecified = "path" | "method" | "parameters" | "answer";
 
 /** An endpoint that the document publishes. Source: Endpoints, 1 to 11. */
@@ -29,7 +28,6 @@ const endpointOf =
 const get = endpointOf("GET");
 const post = endpointOf("POST");
 
-/** Every endpoint that the document publishes, in the order of the document. */
 export const publishedEndpoints = {
   invoke: post("1. Invoke an agent", "/agents/{agent_id}/invoke", [200, 400, 404, ...limitedStatuses]),
   stream: post("2. Stream an agent response", "/agents/{agent_id}/stream", [200, 400, 404, ...limitedStatuses]),
@@ -77,7 +75,6 @@ const noOwnPaths: ConfiguredPaths = { batch: null };
 
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
 
-/** A segment of a path template: a fixed text, or the name of a parameter. */
 type TemplateSegment = { readonly text: string } | { readonly name: string };
 
 const segmentsOfTemplate = (path: string): readonly TemplateSegment[] =>
@@ -105,13 +102,12 @@ export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPa
 export const endpointCalled = (method: string, url: string, own: ConfiguredPaths = noOwnPaths): EndpointCall | null =>
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
-/** Returns the parameters in a path, or `null` if the path does not match the template. */
 function parametersIn(
   given: readonly string[],
   template: readonly TemplateSegment[],
 ): Readonly<Record<string, string>> | null {
   const from = given.length - template.length;
-  // The template must match from the segment after `v1`. Before `v1`, the path may have other segments.
+  // `v1` must come directly before the template's first segment. Other segments may precede `v1`.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
   for (const [at, want] of template.entries()) {

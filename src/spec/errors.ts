@@ -1,6 +1,6 @@
 /** One row of the document's error-code table. Source: Errors, "Error codes". */
 export interface ErrorCode {
-  /** HTTP status of the code, or where a code occurs that no HTTP response has. */
+  /** HTTP status of the code. A code that no HTTP response has names where it occurs. */
   readonly status: number | "in stream" | "in webhook";
   readonly condition: string;
 }

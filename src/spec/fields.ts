@@ -20,7 +20,6 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 
 /** A row in a table of the document, which describes one field. */
 export interface FieldRow {
-  /** The clause that states this row of the table. */
   readonly clause: ClauseId;
   /** Names of the parents and the field, joined by dots; `[]` is each array item, `*` each value of a map. */
   readonly path: string;
@@ -32,17 +31,17 @@ export interface FieldRow {
   readonly oneOf: readonly string[] | null;
 }
 
-/** The message that contains the fields: a response, a stream event, a delivery, or an object within one. */
+/** The message that contains the fields, such as a response, a stream event or a delivery. */
 export type MessageKind =
   | { readonly kind: "answer"; readonly endpoint: EndpointName; readonly statuses: readonly number[] }
   | { readonly kind: "stream event"; readonly event: "start" | "chunk" | "error" | "done" }
   | { readonly kind: "delivery"; readonly type: string | null }
   /** The body of an error response on any endpoint. `status: null` stands for any status. */
   | { readonly kind: "error"; readonly form: "form-a" | "form-b"; readonly status: number | null }
-  /** An object, such as an operation handle, for which the document does not say which endpoints return it. */
+  /** An object whose endpoints the document does not name, such as an operation handle. */
   | { readonly kind: "anywhere" };
 
-/** A table of fields in the document, or a place where the document says that it does not show the fields. */
+/** A table of fields in the document, or a place where the document omits the fields. */
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;
@@ -87,7 +86,6 @@ const errorText = [
 
 const tableNotShown = (section: string, message: MessageKind): FieldTable => ({ section, message, fields: null });
 
-/** Every table of fields in the document, and every place where the document says that it shows no fields. */
 export const fieldTables = {
   invoke: {
     section: "Endpoints / 1. Invoke an agent",
@@ -280,6 +278,5 @@ export const fieldTableNames = Object.keys(fieldTables) as readonly FieldTableNa
 
 export const fieldTableOf = (name: FieldTableName): FieldTable => fieldTables[name];
 
-/** Returns the rows of a table that one clause states. */
 export const rowsOf = (name: FieldTableName, clause: ClauseId): readonly FieldRow[] =>
   (fieldTableOf(name).fields ?? []).filter((each) => each.clause === clause);

@@ -21,7 +21,6 @@ const headerWindow = {
   tighter: "the headers speak of whichever window is tighter now",
 } as const;
 
-/** Clauses about the rate-limit headers. */
 export const headerClauses = {
   "HDR-1": must(`${scope} 2`, "All four rate-limit headers are on every successful response."),
   "HDR-2": must(
@@ -80,13 +79,12 @@ export const headerClauses = {
 
 export type HeaderClauseId = keyof typeof headerClauses;
 
-/** A rate-limit header as the document defines it. */
 interface RateHeader {
   readonly header: string;
   /** The unit of a number, or all accepted texts. Requests are whole numbers; times may have decimals. */
   readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];
   readonly says: string;
-  /** The clauses about the header. The first one is about its form: sent once, with an accepted value. */
+  /** The clauses about the header. The first requires that the header is sent once, with an accepted value. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
@@ -120,12 +118,10 @@ export const rateHeaders = {
 
 export type RateValue = keyof typeof rateHeaders;
 
-/** The type of a header's value: one of the accepted texts, or a number. */
 export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaders)[N]["value"] extends readonly (infer T)[]
   ? T
   : number;
 
-/** Returns the definition of a rate-limit header. */
 export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaders[name];
 
 /** Returns the clause that a malformed header breaks. */
@@ -135,5 +131,4 @@ export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
 
 export const rateLimitHeaders = rateValues.map((name) => rateHeaders[name].header);
 
-/** The clauses that malformed rate-limit headers break, each once. */
 export const headerFormClauses = [...new Set(rateValues.map(headerFormClauseOf))];

@@ -19,10 +19,9 @@ export const outline: readonly Section[] = [
   ...versioningSections,
 ];
 
-/** Returns the clauses that state an item of the document; none if the item has no clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/** Returns the places of the document that a clause comes from: headings, and numbered items under them. */
+/** Returns the places of the document that state a clause: headings, and item numbers under them. */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));
@@ -31,5 +30,4 @@ export function placesCiting(id: ClauseId): string[] {
   return [...new Set(places)];
 }
 
-/** Whether an item of the document is identified by a number, and not by a name. */
 export const isItemNumber = (at: string): boolean => /^\d+$/.test(at);

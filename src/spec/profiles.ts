@@ -1,7 +1,7 @@
 import { type ClauseId, clauseOf, isClauseId } from "./clauses.ts";
 import type { EndpointName } from "./endpoints.ts";
 
-/** Parts of the interface with a verdict of their own; a vendor may leave out all but `core`. */
+/** Parts of the interface that are judged separately. A vendor may leave out every profile except `core`. */
 export const profileNames = ["core", "streaming", "webhooks", "limits", "operations", "signing", "access"] as const;
 export type Profile = (typeof profileNames)[number];
 
@@ -9,13 +9,12 @@ interface ProfileContent {
   readonly summary: string;
   /** Headings of the document, or beginnings of headings. Their clauses belong to the profile. */
   readonly sections: readonly string[];
-  /** Further clauses of the profile, which the document states under headings of another profile. */
+  /** Clauses of the profile that are not under the headings in `sections`. */
   readonly clauses: readonly ClauseId[];
-  /** Endpoints, and other sources of evidence, that only this profile has. */
   readonly sources: readonly (EndpointName | "other paths" | "stream events" | "deliveries received")[];
 }
 
-/** The content of each profile. Together they have every clause that binds a server, each once. */
+/** The content of each profile. Every clause about servers belongs to exactly one profile. */
 export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   core: {
     summary: "service, requests, authentication, errors, invoke, health, list, usage, versioning",
@@ -64,7 +63,7 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   limits: {
     summary: "rates, slots and tokens of each tier, rate-limit headers, key usage",
     sections: ["Limits", "Endpoints / 9. Read key usage"],
-    // Clauses under other headings whose tests need a refusal by a limit, or a used-up slot.
+    // These clauses stand under other headings, but their tests need a response that a limit has refused.
     clauses: ["HLT-15", "HLT-16", "ERR-8", "ERR-9", "ERR-16", "SSE-27", "KEY-11"],
     sources: ["keyUsage"],
   },
@@ -93,13 +92,12 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   },
 };
 
-/** Returns the profile of a clause; `null` if the id names no clause that binds a server. */
 export function profileOf(id: string): Profile | null {
   if (!isClauseId(id) || clauseOf(id).party !== "server") return null;
   const named = profileNames.find((name) => profiles[name].clauses.includes(id));
   if (named !== undefined) return named;
   const { section } = clauseOf(id);
-  // The longest matching beginning of a section's name decides: `Authentication 4` before `Authentication`.
+  // The longest matching heading decides: `Authentication 4` before `Authentication`.
   const [best] = profileNames
     .flatMap((name) => profiles[name].sections.map((start) => ({ name, start })))
     .filter(({ start }) => section.startsWith(start))
@@ -107,12 +105,11 @@ export function profileOf(id: string): Profile | null {
   return best?.name ?? null;
 }
 
-/** Returns the profile of an endpoint or other source of evidence; `core` if no profile lists the source. */
 export const profileOfSource = (source: string): Profile =>
   profileNames.find((name) => profiles[name].sources.some((each) => each === source)) ?? "core";
 
 export const isProfile = (name: string): name is Profile => profileNames.some((each) => each === name);
 
-/** Whether a target offers a profile. `offers` is `null` if it offers all. Every target offers `core`. */
+/** Whether a target offers a profile. `null` means that the target offers all profiles. */
 export const isOffered = (profile: Profile, offers: readonly Profile[] | null): boolean =>
   offers === null || profile === "core" || offers.includes(profile);

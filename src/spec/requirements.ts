@@ -1,13 +1,12 @@
 /** All requirement sets, the oldest first; each set contains all earlier ones. */
 export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
-/** The name of a requirement set. */
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The default requirement set for servers: the last one that added something for servers. */
+/** The default requirement set for servers: the last one that added a requirement for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
-/** The newest requirement set of any party. It is the first that judges clients, receivers and files. */
+/** The newest requirement set. It is the first that also judges clients, webhook receivers and configuration files. */
 export const latestRequirements: RequirementSet = "1.2";
 
 /** The requirement set of saved files that do not name one. They were written when 1.0 was the only set. */
@@ -15,7 +14,7 @@ export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
-/** Whether the set `requirements` contains what was added in `since`; an unknown set counts as the newest. */
+/** Whether the set `requirements` contains a requirement added in `since`. An unknown set counts as the newest. */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
 function ageOf(name: string): number {
@@ -23,10 +22,8 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-/** Whether a requirement that was added in the set `since` is not yet part of the set `requirements`. */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 
-/** Returns the later of two requirement sets. */
 export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>
   countsIn(one, other) ? other : one;

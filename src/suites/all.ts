@@ -59,7 +59,7 @@ import { identityRelations } from "./relations/identities.ts";
 import { batchSubmitted } from "./operations/probes.ts";
 import { unknownPathRequested } from "./requests/probes.ts";
 
-/** Every check that compares two messages of a run, except those in `deliveries/retry-checks.ts`. */
+/** Checks that compare two messages of a run, such as two responses. */
 export const relations: readonly Check[] = [
   ...agentCallChecks,
   ...relationsOfCounts,
@@ -68,10 +68,8 @@ export const relations: readonly Check[] = [
   ...identityRelations,
 ];
 
-/** Returns the section of a check's clause: the first part of the clause's id, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/** Adds the checks of `relations` that belong to the section of the suite's first check. */
 const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
@@ -87,14 +85,10 @@ const mistakes = [
 ];
 const errorCauses = [...mistakes, failingInvoked, rolesWithEveryField];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream, rolesWithEveryField];
-/** Probes that take some seconds, after which a health request must report a longer uptime. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
-/**
- * Extra probes for a run that tests only a clause about every response, stream or delivery. They create nothing on the
- * target, except for clauses about creating.
- */
+/** Extra probes for a run that tests only the given clause. They provide responses, streams or deliveries to judge. */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],
   "SVC-1": [...mistakes, keyUsageRead],
@@ -146,13 +140,11 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "LIM-11": [resumedLate],
 };
 
-/** Adds to each check the extra probes (companions) of its clause. */
 const addCompanionProbes = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),
 });
 
-/** Every suite that judges a server, in the order in which a report shows them. */
 export const suites: readonly Suite[] = [
   service,
   requests,
@@ -182,7 +174,6 @@ const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
   people: [],
 };
 
-/** Returns the suites that judge a party. */
 export const suitesOfParty = (party: Party): readonly Suite[] => suitesByParty[party];
 
 export const allSuites: readonly Suite[] = Object.values(suitesByParty).flat();

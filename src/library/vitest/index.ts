@@ -12,13 +12,13 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** The target, or a function that returns it and is called after all hooks that were registered earlier. */
+  /** The target, or a function that returns it. The function is called after all hooks registered earlier. */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
   /** Name of the `describe` group around all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;
   /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
-  /** Known failures, whose tests are skipped. The test of a known failure that no longer occurs fails. */
+  /** Known failures, whose tests are skipped. A test fails if its known failure no longer occurs. */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
   readonly timeoutMs?: number;
@@ -58,7 +58,6 @@ export function conformanceTests(options: ConformanceTestOptions): void {
 
 const testNameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
 
-/** Judges the target by the checks whose tests are selected; by all if `names` is `null`. */
 async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
   const target = typeof options.target === "function" ? await options.target() : options.target;
   const chosen = listChecks(options).filter((entry) => names === null || names.has(testNameOf(entry)));
@@ -83,7 +82,7 @@ async function reportTestResult(
   }
 }
 
-/** An error without a stack trace. Its message shows the exchange, and the stack would only show this file. */
+/** An error without a stack trace, which would show only this file. */
 class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 

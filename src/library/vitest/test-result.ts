@@ -10,7 +10,7 @@ import type { Judged } from "../judge.ts";
 export type TestResult =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "skipped"; readonly reason: string }
-  /** The test passed. `notes`: broken advisory clauses, which do not fail a test. */
+  /** `notes`: broken advisory clauses, which do not fail the test. */
   | { readonly kind: "passed"; readonly notes: readonly string[] };
 
 export interface TestRules {
@@ -44,7 +44,7 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
-/** Returns `passed` if the check repeats an earlier check and adds no case to it; otherwise `skipped`. */
+/** Returns `passed` if the check only repeats an earlier check, otherwise `skipped`. */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);

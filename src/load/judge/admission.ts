@@ -111,7 +111,6 @@ export function observeShapes({ main }: LoadFacts): JudgeResult {
 const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
 const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
 
-/** Formats the shapes that the limiter may have. Returns `of any shape` if no shape is excluded. */
 const formatShapes = (possible: readonly LimiterShape[], all: number): string =>
   possible.length === all ? "of any shape" : possible.join(" or ");
 

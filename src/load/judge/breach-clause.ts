@@ -8,10 +8,9 @@ import { describeRequests, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { breach, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** The clauses about limits that a key's admissions and refusals can break. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
 
-/** Returns the clause that a key's history breaks; `null` if an allowed limiter explains the history. */
+/** Returns the clause that a key's admissions and refusals break; `null` if they are legal. */
 export function breachedClause(
   use: KeyFacts,
   facts: LoadFacts,
@@ -48,18 +47,16 @@ function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): 
   return reported.has(limits.perHour) ? "LIM-4" : null;
 }
 
-/** Returns the finding about a broken limit. Its witness lists the requests that prove the breach. */
 export const toBreachResult = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
   breach(judged.expected, `${judged.actual}; ${formatCounts(use)}`, describeRequests(judged.witness, facts));
 
-/** Formats the numbers of admitted, refused and other requests of a key. */
 export function formatCounts({ history: { decisions }, key }: KeyFacts): string {
   const of = (outcome: Decision["outcome"]): number => requestsIn(decisions.filter((each) => each.outcome === outcome));
   const others = of("failed") + of("unknown");
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/** Returns the largest number of requests certainly admitted within `windowMs` of the target's clock. */
+/** Returns the largest number of requests that were certainly admitted within any `windowMs`. */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions
@@ -68,7 +65,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns the first breach. If there is no breach, returns the first `holds`. */
+/** Judges each key. Returns the first breach, or else the first success (`holds`). */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
@@ -85,7 +82,7 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
   return isAdmitted(sample) ? "completed" : "failed";
 }
 
-/** Returns the clause about slots that refusals below the limit break; `null` if they may not be about slots. */
+/** Returns the clause that these refusals break if they are about concurrency slots, or else `null`. */
 export function slotBreachClause(
   judged: LimitBreach,
   use: KeyFacts,
@@ -102,7 +99,7 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** Finds the way of ending after which the server seems never to free a slot; `null` if there is none. */
+/** Finds the kind of ending after which the server seems never to free the request's concurrency slot. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

@@ -17,21 +17,18 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * Conditions that a load must meet before a judge may say `holds`.
- * - `counts`: every planned request was sent and answered.
- * - `pace`: the same, and the generator kept up.
- * - `each`: nothing, because the judge looks at single responses.
+ * What must be true before a judge may say `holds`: nothing (`each`), all requests answered (`counts`), or also on time
+ * (`pace`).
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
   /** Suffix of the check's name, if a clause has several judges. */
   readonly as?: string;
-  /** The requirement set in which the judge's findings first count, if it is later than that of the clause. */
+  /** The first requirement set in which the findings count, if later than the clause's. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
-  /** Whether the judge applies. If not, there is no finding. */
   readonly applies?: (facts: LoadFacts) => boolean;
 }
 
@@ -101,7 +98,7 @@ export const perResponseClauses: readonly string[] = [
 /** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/** Judges of requirements that are not in the document, each with the scenarios that test it. */
+/** Judges of requirements that the interface document does not contain, with the scenarios that test them. */
 export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =
   {
     "slow-refusals": {

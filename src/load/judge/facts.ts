@@ -19,18 +19,16 @@ import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { targetTime, type TargetTime, withClockLag } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
-/** The requests of one key: which of them were admitted, and which refused. */
 export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
   readonly options: AdmissionOptions;
-  /** Returns whether an allowed limiter explains the key's history. Computed at the first call. */
+  /** Judges whether any legal rate limiter explains the key's history. Computed at the first call only. */
   judgement(): HistoryJudgement;
-  /** Returns the shapes, such as fixed windows, of all limiters that explain the history; `null` if none does. */
+  /** Returns the kinds of window, such as fixed, that explain the history; `null` if none does. */
   shapes(): PossibleShapes | null;
 }
 
-/** Load evidence, prepared for the judges. */
 export interface LoadFacts {
   readonly evidence: LoadEvidence;
   readonly scenario: Scenario;
@@ -40,7 +38,6 @@ export interface LoadFacts {
   /** All requests in order of sending. Empty for a long run, whose evidence has only counts. */
   readonly sent: readonly SampledRequest[];
   readonly main: KeyFacts;
-  /** The second key; `null` if nothing was sent with one. */
   readonly second: KeyFacts | null;
 }
 
@@ -82,7 +79,7 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // With refusals, `KeyFacts.shapes` needs all limiters that explain the history. One search serves both.
+    // After a refusal, finds all limiters that explain the history, because `KeyFacts.shapes` needs them all.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -116,10 +113,9 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
   };
 }
 
-/** Maximum number of tokens of a request whose response reports none. All queries of scenarios are short. */
+/** Tokens to assume for a request whose response reports none. Scenarios send only short queries. */
 const maxTokens = 500;
 
-/** Whether the key may have used up its tokens of the month, which do not come back during a run. */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
   const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);
@@ -127,7 +123,6 @@ function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits
   return noAdmissionAfterLastRefusal(sent, admitted);
 }
 
-/** Describes a request in one line. Times are seconds of the target's clock since the first request. */
 export function describeRequest(
   sample: SampledRequest,
   { sent, evidence }: Pick<LoadFacts, "sent" | "evidence">,
@@ -148,7 +143,6 @@ export const describeRequests = (ids: readonly string[], facts: LoadFacts): stri
   return lines.length > 0 ? lines : [`${ids.length} requests of the summary`];
 };
 
-/** Returns the time on the target's clock from one response to a later request. */
 export const elapsedSeconds = (
   from: SampledRequest,
   to: SampledRequest,

@@ -1,7 +1,7 @@
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 
-/** The result of judging one clause. `seen` counts the judged responses, if the clause is about all of them. */
+/** `seen`: number of judged responses, for a clause about every response. */
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
@@ -10,18 +10,14 @@ type Result =
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
   /** The evidence does not suffice for a verdict. This never counts as a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
-  /** The clause does not apply to this tier. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /** `text` describes behaviour that the document leaves open, or a measurement without a required value. */
   | { readonly kind: "observed"; readonly text: string };
 
-/** The result of a check, with its name and its clause. */
 export type LoadFinding = JudgeResult & {
   /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement outside the document. */
   readonly check: string;
-  /** Id of the clause; `null` for a requirement that is not in the document. */
   readonly clause: string | null;
-  /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
   /** The tier of the key. */
   readonly instance: string | null;
@@ -47,5 +43,5 @@ export const unproven = (reason: string, needs: string | null = null): JudgeResu
 export const inapplicable = (reason: string): JudgeResult => ({ kind: "inapplicable", reason });
 export const observed = (text: string): JudgeResult => ({ kind: "observed", text });
 
-/** Maximum number of lines of a witness. Nobody reads more. */
+/** Maximum number of requests that a finding lists as proof. */
 const maxLines = 60;

@@ -6,18 +6,15 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/** Maximum time from the first to the last request: within it, no request leaves a rolling minute. */
+/** Maximum time between the compared requests, in ms, so that no request drops out of a rolling minute. */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of the harness's own requests that the evidence lacks: reads of usage, or a webhook. */
+/** Maximum number of the harness's own requests, such as reads of usage, which the evidence does not contain. */
 const instrumentationRequests = 2;
 
-/**
- * Finds a breach of the minute's limit in the first minute of a fresh key; `null` if none is proven.
- * Counts the admitted requests whose headers report the same reset, and so the same minute.
- */
+/** Finds a breach of the limit per minute in a fresh key's first minute; `null` if none is proven. */
 export function findFirstMinuteBreach(
   sent: readonly SampledRequest[],
   history: History,
@@ -51,14 +48,14 @@ export function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // The server may count refused requests, and the harness's own requests that the evidence lacks.
+  // The server may also count refused requests, and the harness's own requests.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
   return over(", and then refused as used up", [refusal]);
 }
 
-/** Returns how many requests may belong to the previous minute, although their responses report this one. */
+/** Returns how many requests may belong to the minute before the minute that their responses report. */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
   const doubtful = admitted.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
@@ -66,13 +63,12 @@ function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: n
   return Math.max(0, doubtful.length - reportedUsed);
 }
 
-/** Whether the minute that a response reports may have begun after its request was sent. */
 function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: TargetTime): boolean {
   const tookMs = time.at(headMs).toMs - time.at(sentMs).fromMs;
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/** Returns the maximum refill of a bucket during these requests, with a second's tolerance at both ends. */
+/** Returns how many tokens a bucket may gain during these requests, with a second's tolerance at both ends. */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

@@ -29,7 +29,7 @@ const judgeEachHead =
 
 type HeadCounts = SecondCounts["heads"][number];
 
-/** Judges the headers of a long run, whose evidence has only counts per second. */
+/** Judges headers by counts per second, because the evidence of a long run has no single responses. */
 const judgeHeadCounts = (
   facts: LoadFacts,
   brokenIn: (head: HeadCounts) => number,
@@ -50,7 +50,6 @@ const judgeHeadCounts = (
     noHeaders,
   );
 
-/** Creates the judge of one of HDR-1 to HDR-7: responses of one kind have all rate-limit headers. */
 function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean) {
   const expected = `${allRateHeaders} on every ${what}`;
   const judge = judgeEachHead((sample) => {
@@ -76,7 +75,6 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
   "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
 };
 
-/** Creates a judge that applies a header rule, including the form of its header, to each response. */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
     const malformed = sample.malformed?.find(({ name }) => headerFormClauseOf(name) === clause);
@@ -95,10 +93,10 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
   };
 }
 
-/** Judges HDR-14: `Reset` is `Reset-After` from now, by the target's `Date` or this machine's clock. */
+/** Judges HDR-14: `Reset` is the current time plus `Reset-After`. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // `Reset` may agree with this machine's clock instead, unless the target's runs faster or sends no `Date`.
+  // `Reset` may follow this machine's clock, unless the target's clock runs faster or there is no `Date`.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
@@ -120,7 +118,7 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
     : unproven("no two responses of one window were some seconds apart");
 }
 
-/** Judges HDR-17: a 429 for the request rate reports `Remaining: 0`. */
+/** Judges HDR-17: a 429 for too many requests per minute or hour reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
   // A refusal that reports the hour's limit with requests left may be due to the minute's limit.
   const refusals = facts.sent.filter(

@@ -53,7 +53,7 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if `Remaining` fell by more than the requests that count. Health requests never count. */
+/** Returns a breach if `Remaining` fell by more than the number of requests. Health requests do not count. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);

@@ -28,7 +28,6 @@ const minTransitAllowanceMs = 100;
 /** Maximum ms of the target's clock until a server notices that its client disconnected and stops. */
 const maxNoticeMs = 4000;
 
-/** Returns the history of a key: when the limiter decided on each request, and how. */
 export function historyOf(
   key: KeyRole,
   sent: readonly SampledRequest[],
@@ -64,7 +63,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client gave up after a long wait: the request reached the server before that, or never.
+    // The client gave up waiting: the request reached the server before that, or never.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -82,7 +81,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** Returns the outcome of requests other than invokes and streams. A 2xx is `failed`, as it may not count. */
+/** A 2xx counts as `failed`, because requests other than invokes and streams may not use up a limit. */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
@@ -130,15 +129,12 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** Minimum wait, in seconds, announced by a refusal for the request rate. Waits for a slot are shorter. */
+/** A shorter wait than this, in seconds, may be a wait for a concurrency slot. */
 const minRateWaitSeconds = 4;
 /** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
-/**
- * Returns how long refusals tell the client to wait for a new window, by request id, in ms of the target's clock.
- * Ignores waits that other responses contradict: refusals for concurrency may announce them, too.
- */
+/** Returns how long refusals tell the client to wait for a new window, in ms, by request id. */
 export function announcedWaits(
   sent: readonly SampledRequest[],
   limits: TierLimits,
@@ -160,7 +156,6 @@ export function announcedWaits(
   return waits;
 }
 
-/** Returns the wait for the next minute or hour that a refusal announces, in seconds; `null` if none. */
 function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurrent }: TierLimits): number | null {
   const { limit, remaining, resetAfter, retryAfterSeconds } = refusal;
   if (!isRefused(refusal) || remaining !== 0 || resetAfter === null || retryAfterSeconds === null) return null;
@@ -171,7 +166,6 @@ function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurr
 
 const nameOf = (limit: number | null, reset: number): string => `${limit} ${Math.floor(reset)}`;
 
-/** Returns, for each rate-limit window, the lowest `Remaining` that an admitted response reports. */
 function lowestRemaining(sent: readonly SampledRequest[]): ReadonlyMap<string, number> {
   const lowest = new Map<string, number>();
   for (const each of sent) {

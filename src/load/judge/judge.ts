@@ -7,10 +7,8 @@ import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perRespo
 import { factsOf, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 
-/** Ids of the clauses with a judge, which a scenario may list in `claims`. */
 export const claimableClauses: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
 
-/** Returns every check of load, with its clause and the requirement set in which it first counts. */
 export const loadChecks = (): {
   readonly id: string;
   readonly clause: string | null;
@@ -86,7 +84,7 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** Runs a judge, unless the evidence is invalid for it. If requests are missing, a `holds` becomes unproven. */
+/** Runs a judge, unless the evidence is invalid. If requests are missing, `holds` becomes `unproven`. */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);
@@ -113,7 +111,6 @@ function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: L
   ];
 }
 
-/** Returns findings about broken limits whose clauses the scenario does not claim. */
 function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
   const { main, second, scenario, evidence } = facts;
@@ -135,7 +132,6 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
   });
 }
 
-/** Whether a breach needs no report of its own: its clause, or a clause that causes it, is already reported. */
 function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyFacts): boolean {
   const causes: readonly string[] =
     clause === "LIM-5"

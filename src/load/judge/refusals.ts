@@ -69,18 +69,16 @@ function judgeBySecondCounts({ evidence: { summary, flows } }: LoadFacts): Judge
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }
 
-/** Consecutive refusals of a key, and the request after them; `undefined` if the run ended before it. */
 interface RefusalStreak {
   readonly refusals: readonly SampledRequest[];
   readonly next: SampledRequest | undefined;
 }
 
-/** Finds the streaks of refusals of a key, if it sent all its requests one by one. */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Only a refusal for the request rate, not for concurrency, announces `minEarlySeconds` or more.
+  // Only a refusal for too many requests announces a wait of `minEarlySeconds` or more.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -106,7 +104,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // An earlier refusal whose wait was over, unless a refusal in between announced a later time.
+      // Finds an earlier refusal whose wait is over, unless a refusal in between announced a later time.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -164,7 +162,7 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A slow refusal takes at least this many ms, and {@link slowRatio} times as long as admitted requests. */
+/** A refusal is slow if it takes this many ms, and {@link slowRatio} times as long as admitted requests. */
 const slowMs = 1000;
 /** Like {@link slowMs}, in real ms, for a target whose clock runs faster than real time. */
 const slowAtSpeedMs = 200;
@@ -194,7 +192,7 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Returns a test of whether a refusal cannot be for concurrency, because too few requests held slots. */
+/** Returns a function that tells whether a refusal cannot be about concurrency: too few requests were running. */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

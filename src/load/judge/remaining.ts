@@ -12,18 +12,15 @@ import { describeRequest, elapsedSeconds, type KeyFacts, type LoadFacts } from "
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Two responses of one window, and how far `Remaining` fell between them. */
 interface ResponsePair {
   readonly from: SampledRequest;
   readonly to: SampledRequest;
   readonly fell: number;
 }
 
-/** Whether `Remaining` lies between 0 and the limit, where counted requests change it. */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
-/** Pairs the first response of each window with each later response of the window. */
 function pairsOf(use: KeyFacts): ResponsePair[] {
   return groupByWindow(use.samples).flatMap((window) => {
     const inside = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
@@ -33,11 +30,11 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
   });
 }
 
-/** Returns how many requests the harness sent with the key before the load, for usage and a webhook. */
+/** Returns how many requests the harness sent before the load, to read usage and register a webhook. */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/** Finds a response of a fresh key whose `Remaining` is lower than the requests on this key explain. */
+/** Finds a response whose `Remaining` is lower than the requests on a fresh key explain. */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
@@ -69,7 +66,7 @@ export function findTooLowRemaining(
   return null;
 }
 
-/** Judges HDR-12, or LIM-11 for streams: `Remaining` falls by one with each request that counts. */
+/** Judges HDR-12 (LIM-11 for streams): each counted request lowers `Remaining` by one. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const between = countRequestsBetween(use.samples);
@@ -122,7 +119,6 @@ function describeTooLittle(
   return fell >= min ? null : `it fell by ${fell}, with at least ${min} admitted requests in between`;
 }
 
-/** Whether a response certainly belongs to the first window of a fresh key. */
 function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time, limits }: LoadFacts): boolean {
   const [first] = use.samples;
   if (!use.isFresh || first === undefined) return false;
@@ -146,11 +142,9 @@ function maxRegained(
   );
 }
 
-/** Returns how many requests the server may not have counted: errors, and requests without a response. */
 const uncountedRequests = ({ samples }: KeyFacts): number =>
   samples.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
 
-/** Counts the requests of a key between two of its responses. */
 export interface RequestsBetween {
   /** Maximum number of requests that the server can have counted after `from`, up to and including `to`. */
   readonly max: (from: SampledRequest, to: SampledRequest) => number;
@@ -176,7 +170,7 @@ export function countRequestsBetween(sent: readonly SampledRequest[]): RequestsB
 
 const isCountable = ({ kind }: SampledRequest): boolean => kind !== "health";
 
-/** Judges HDR-19: a window admits no request after it has reported `Remaining: 0`. */
+/** Judges HDR-19: after `Remaining: 0`, no request is admitted in the same window. */
 export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);

@@ -8,10 +8,8 @@ import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import type { Cell, Coverage } from "../../run/judge/coverage.ts";
 
-/** Maximum number of violations that a finding lists. */
 const maxListed = 5;
 
-/** How a clause is judged on each of many responses or streams. */
 interface EachJudge<Item> {
   /** Returns the mismatch; `null` if there is none, and `undefined` if the clause does not apply. */
   readonly check: (item: Item) => Mismatch | null | undefined;
@@ -20,7 +18,7 @@ interface EachJudge<Item> {
   readonly noun: "response" | "stream";
 }
 
-/** Judges each item by itself, and counts the judged items. Returns `null` if the clause applies to none. */
+/** Judges each item by itself. Returns `null` if the clause applies to no item. */
 export function judgeEach<Item>(items: Iterable<Item>, { check, cellOf, describe, noun }: EachJudge<Item>) {
   const counter = createCoverageCounter();
   const violations: { readonly item: Item; readonly mismatch: Mismatch }[] = [];
@@ -39,7 +37,7 @@ export function judgeEach<Item>(items: Iterable<Item>, { check, cellOf, describe
   return { ...breach(expected, `${formatShare(violations.length, seen.looked, noun)}${actual}`, witness), seen };
 }
 
-/** Judges each response by itself. `whenNone` is the finding's reason if the clause applies to no response. */
+/** Judges each response. `whenNone` is the finding's reason if the clause applies to no response. */
 export const judgeResponses = (
   responses: Iterable<SampledRequest>,
   check: EachJudge<SampledRequest>["check"],
@@ -53,13 +51,11 @@ export const judgeResponses = (
     noun: "response",
   }) ?? unproven(whenNone);
 
-/** Formats the start of a finding, such as `on 3 of 41,000 responses: `; empty for a single one. */
 const formatShare = (broken: number, checked: number, noun: "response" | "stream"): string =>
   checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}s: `;
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-/** How many responses of one second were judged, how many are mismatches, and the first mismatch. */
 export interface SecondCountsResult {
   readonly checked: number;
   readonly broken: number;
@@ -94,7 +90,7 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/** Creates the judge of a clause about bodies, whose mismatches the engine has already found. */
+/** Creates the judge of a clause about bodies. The engine has already compared the bodies with the rule. */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {
@@ -123,11 +119,9 @@ const judgeBodies =
     );
   };
 
-/** Judges of the clauses about bodies of single responses. */
 export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
   bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);
 
-/** Counts judged responses by cell of the coverage matrix. */
 interface CoverageCounter {
   readonly add: (cell: Cell, isBroken: boolean, count?: number) => void;
   readonly coverage: () => Coverage;

@@ -4,17 +4,15 @@ import { type Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 
-/** A request of a load with its flow. `sentMs` is the earliest possible time, `headMs` and `endMs` the latest. */
+/** A request of a load. `sentMs` is the earliest possible time, `headMs` and `endMs` are the latest possible. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
-  /** Cell of the response in the coverage matrix. */
   readonly cell: Cell;
 }
 
 const kindOf = ({ operation: { kind } }: Flow): RequestSample["kind"] =>
   kind === "usage" || kind === "list" ? "other" : kind;
 
-/** Returns all requests with their flows, in order of sending. Requests of unlisted flows are left out. */
 export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
   const cellOf = createCellIndex(evidence);
@@ -38,7 +36,6 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   return sent.map((each) => widenTimes(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
-/** Maps a request's id to the previous and the next request of its flow, in flows without concurrency. */
 function adjacentOf(
   sent: readonly SampledRequest[],
 ): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {
@@ -56,11 +53,10 @@ function adjacentOf(
   return [before, after];
 }
 
-/** Whether each request of a flow waits for the previous response. */
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Extends the times of a request by the maximum clock error. Sequential requests still do not overlap. */
+/** Widens a request's times by the clock error, but never so far that sequential requests overlap. */
 function widenTimes(
   each: SampledRequest,
   before: SampledRequest | undefined,
@@ -81,10 +77,8 @@ function widenTimes(
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 
-/** Maximum error of the times that an engine records, in ms. */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
 
-/** Creates a function that finds a response's cell of the coverage matrix; equal cells are the same object. */
 export function createCellIndex({
   tier,
   limits,
@@ -104,11 +98,9 @@ export function createCellIndex({
   };
 }
 
-/** Returns the name of a row of the coverage matrix, such as `invoke pro` or `invoke pro, second key`. */
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/** Returns the column of the coverage matrix: the status, and the limit that a 429 reports. */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],

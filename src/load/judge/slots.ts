@@ -56,7 +56,7 @@ function findAdmittedBeyondSlots(use: KeyFacts, facts: LoadFacts, amongStreams: 
   return null;
 }
 
-/** Judges LIM-18: a stream holds its slot until its end. */
+/** Judges LIM-18: a stream holds its concurrency slot until its end. */
 export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
@@ -85,7 +85,7 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Creates the judge of LIM-17 or SSE-27: slots are free again after requests that end in `endings`. */
+/** Creates the judge of LIM-17 or SSE-27: requests that end in this way free their concurrency slots. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

@@ -9,7 +9,7 @@ const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Memory has drifted if it grew by more than this and by `minGrowthShare`: less may be uncollected garbage. */
+/** Memory has drifted if it grew by this much and by `minGrowthShare`. Less may be uncollected garbage. */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 

@@ -53,7 +53,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** Creates the judge of a rule about the order of events. Broken-off streams may lack their last events. */
+/** Creates the judge of a rule about the order of events. An incomplete stream may lack its last events. */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 
@@ -72,7 +72,6 @@ export const judgeDoneTokens = judgeEachStream("`done` carries `usage.total_toke
   return totalTokens === null ? "no `usage.total_tokens`" : null;
 });
 
-/** Observes the time to the first event, and the gaps between events. */
 export function observeStreamTimes({ evidence: { streams } }: LoadFacts): JudgeResult {
   const first = streams.flatMap(({ firstEventMs, sentMs }) => (firstEventMs === null ? [] : [firstEventMs - sentMs]));
   if (first.length === 0) return unproven("no stream sent an event");

@@ -3,7 +3,7 @@ import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evi
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 
-/** The time, by the evidence's clock, from which the load could no longer test the target, and why. */
+/** When a load could no longer test the target, for example after a crash, and why. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
@@ -12,7 +12,7 @@ export interface TargetLoss {
 /** Maximum time until the harness notices a broken connection, in ms. */
 const maxNoticeMs = 250;
 
-/** Finds the first loss of the target, or `null`. Later responses prove nothing: a restart may reset counts. */
+/** Finds when the target was lost. Later responses prove nothing, because a restart may reset its counts. */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
@@ -45,7 +45,6 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
-/** Returns the evidence from before a target loss, without usage report and deliveries of the whole load. */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
   requests: evidence.requests
@@ -62,7 +61,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Marks a response spoiled by the target loss as `left`: the target may still have admitted the request. */
+/** Marks a response as `left` if the loss of the target spoiled it: the target may have admitted the request. */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -70,7 +69,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all responses of a second as missing, unless the second ended before the target loss at `atMs`. */
+/** Counts all responses of a second as missing, unless the second ended before the target was lost. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
@@ -83,7 +82,6 @@ const hasHeaders = (sample: LoadSample): boolean =>
 /** Whether a response may come from a gateway: it has a status of gateways and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
-/** Whether all responses of one status look like those of a gateway. */
 const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
@@ -110,10 +108,9 @@ function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEnd
 /** A key that worked at first and then was refused until the end, as if it had been revoked. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 
-/** Whether a status refuses a key. */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
-/** Finds a key that was accepted at first and refused later. The caller must confirm it by a health request. */
+/** Finds a key that worked at first and was refused later. The caller must confirm this with a health request. */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
@@ -123,12 +120,10 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
   return found.toSorted((one, other) => one.fromMs - other.fromMs)[0] ?? null;
 }
 
-/** Use of a key in one response, or in the responses of one second. Times are epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
   /** When an admitted request was sent. Only a 2xx counts: an invalid key may get a 429, too. */
   readonly admittedMs: number | null;
-  /** When the first response that refuses the key arrived; `null` if there was none. */
   readonly refusedMs: number | null;
 }
 
@@ -147,7 +142,6 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   };
 };
 
-/** Returns when the key was first refused after its last admitted request; `null` if there is no such refusal. */
 function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;
@@ -158,10 +152,8 @@ function refusedSinceMs(uses: readonly KeyUse[]): number | null {
 /** A period in which the target accepted no connection. */
 export type LoadOutage = NonNullable<LoadEvidence["outage"]>;
 
-/** Formats a time of day in UTC. */
 export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 
-/** Describes an outage as part of a sentence. */
 export const describeOutage = ({ failedMs, backMs }: LoadOutage): string =>
   backMs === null
     ? `the target died: it has accepted no connection since ${timeText(failedMs)}`

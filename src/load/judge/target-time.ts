@@ -1,6 +1,6 @@
 import type { Span } from "../../rules/limits/admission/history.ts";
 
-/** Times of a response by the client's clock, and the Unix second of its `Date`; `null` without one. */
+/** `date`: the response's `Date` header as Unix time in seconds; `null` without this header. */
 export interface DatedResponse {
   readonly sentMs: number;
   readonly headMs: number;
@@ -11,13 +11,13 @@ export interface DatedResponse {
 export interface TargetTime {
   /** Whether the clock's offset from the client's is `steady` or `drifting`; `unknown` without usable `Date`s. */
   readonly kind: "steady" | "drifting" | "unknown";
-  /** Returns the span in Unix ms that the target's clock may show when the client's clock shows `clientMs`. */
+  /** Returns the earliest and latest time, in Unix ms, that the target's clock may show at `clientMs`. */
   at(clientMs: number): Span;
-  /** Maximum error of a steady offset, in ms, which {@link TargetTime.at} does not include. */
+  /** Maximum error in ms, which {@link TargetTime.at} does not include. */
   readonly unknownMs: number;
 }
 
-/** Bounds of how far the target's clock is ahead of its `Date`, which has whole seconds and may be cached. */
+/** How far the target's clock may be ahead of its `Date`, which has whole seconds and may be cached. */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const maxParts = 32;
@@ -49,7 +49,7 @@ export function targetTime(answers: Iterable<DatedResponse>, speed: number): Tar
 /** Every judge tolerates a clock lag up to this many ms. */
 const toleratedLagMs = 1000;
 
-/** Returns the time of a target whose clock sometimes lags by up to `lagMs`. Each span is wider by the lag. */
+/** Widens each time span by `lagMs`, for a target whose clock sometimes lags. */
 export function withClockLag(time: TargetTime, lagMs: number): TargetTime {
   if (lagMs <= toleratedLagMs) return time;
   return {
@@ -91,7 +91,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // The offset changes at an unknown time: that of an adjacent part of the load may apply as well.
+      // The offset changes at an unknown time, so the offset of an adjacent part may apply.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

@@ -20,7 +20,7 @@ export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResu
     : holds("usage was read before and after");
 };
 
-/** Creates the judge of USE-3 or USE-4: `requests` or `tokens` has three integers. */
+/** Creates the judge of USE-3 or USE-4: usage reports three integers for `requests` or `tokens`. */
 const judgeCounts =
   (of: "requests" | "tokens") =>
   ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
@@ -42,7 +42,7 @@ export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(
 /** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** Computes by how much a count of the usage report must grow; a text says why that is unknown. */
+/** Computes by how much a count must grow, or returns a text that says why this is unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -64,7 +64,7 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the usage report after the load counts too few. A later report may still count them. */
+/** Whether the usage report counts too few requests or tokens. A later report may be complete. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   isCountBehind(facts, "requests", requestsBounds) || isCountBehind(facts, "tokens", tokensBounds);
 
@@ -76,7 +76,7 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** Bounds the growth of `requests.used`: refusals, errors and reads of usage may or may not count. */
+/** Refused requests, errors and reads of usage may or may not count. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));

@@ -3,13 +3,13 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts";
 import { interruptedByUser } from "../target-watch.ts";
 
-/** Reasons why the evidence does not prove all that it could. A field is `null` if there is no such reason. */
+/** Reasons why a load proves less than it could; `null` where there is no reason. */
 export interface Validity {
-  /** Why latency and rate prove nothing about the target; `null` without such a reason. */
+  /** Why latency and rate prove nothing about the target. */
   readonly pace: string | null;
-  /** Why the numbers of requests do not prove that the target keeps its limits; `null` without such a reason. */
+  /** Why the number of requests does not prove that the target keeps its limits. */
   readonly counts: string | null;
-  /** Why the whole run proves nothing about the target; `null` without such a reason. */
+  /** Why the whole load proves nothing about the target. */
   readonly invalid: string | null;
 }
 
@@ -18,7 +18,6 @@ const busyShare = 0.9;
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
-/** Finds out how much a run proves: nothing about the target if the generator was the bottleneck. */
 export function validityOf(evidence: LoadEvidence): Validity {
   const loss = targetLossIn(evidence);
   if (loss !== null) return validityBefore(loss, evidenceBefore(loss, evidence));
@@ -32,7 +31,6 @@ function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validit
   return { invalid, counts: invalid ?? reason, pace: reason };
 }
 
-/** Whether the target responded to no request. */
 const isAllLost = ({ requests, summary }: LoadEvidence): boolean =>
   requests.every(({ status }) => status === null) &&
   summary.every(({ admitted, refused, failed }) => admitted + refused + failed === 0);
@@ -53,7 +51,6 @@ function loadProblem(evidence: LoadEvidence): string | null {
   return targetProblem(evidence);
 }
 
-/** Numbers of requests to endpoints with limits, by result. */
 interface LimitedCounts {
   answered: number;
   refused: number;
@@ -61,7 +58,6 @@ interface LimitedCounts {
   unanswered: number;
 }
 
-/** Returns why a run proves nothing about limits: the target was down or failed most requests. */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
   const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);
@@ -116,7 +112,6 @@ function countsProblem({
   return unanswered > sent * maxUnansweredShare ? `${unanswered} of ${sent} requests got no response` : null;
 }
 
-/** Whether segments such as `0:1/2` cover the whole load. */
 export function hasAllSegments(segments: readonly string[]): boolean {
   const spans = segments
     .map((text) => text.split(":").map(parseFraction))

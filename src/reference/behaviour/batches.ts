@@ -6,7 +6,6 @@ import { isoTime } from "./health-list-usage.ts";
 /** State of an asynchronous operation. Source: Resources, "Operation handle", which shows only `pending`. */
 export type OperationStatus = "pending" | "running" | "completed" | "failed";
 
-/** The result of a batch entry: the body that an invoke would return, or an error. */
 export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
@@ -14,14 +13,12 @@ export type EntryResult =
 /** A batch that the server processes after it has responded. Times are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
-  /** Name of the account that submitted the batch. Only requests of this account may read the operation. */
   readonly owner: string;
   readonly agentId: string;
   readonly status: OperationStatus;
   readonly createdMs: number;
   readonly startedMs: number | null;
   readonly endedMs: number | null;
-  /** Number of entries in the batch. */
   readonly total: number;
   readonly results: readonly EntryResult[];
 }
@@ -30,7 +27,6 @@ const maxBatchEntries = 100;
 
 /** The server's decisions about batches and operations. Source: Endpoints 10 and 11. */
 export const standardBatches = {
-  /** Returns the first error in the body of a batch, or `null`. */
   validateBatch: (body: unknown): ApiError | null => {
     const batch = fieldsOf(body)["batch"];
     if (batch === undefined) return fieldError("missing-field", "batch", "missing");
@@ -65,7 +61,6 @@ export const standardBatches = {
   entryMs: (): number => 250,
 };
 
-/** Returns the first error in the fields of an invoke, or `null`; `path` is their place in the body. */
 function validateEntry(entry: unknown, path: string): ApiError | null {
   const nameOf = (field: string): string => (path === "" ? field : `${path}.${field}`);
   if (!isObject(entry)) return fieldError("invalid-input", path || "body", "must be an object");

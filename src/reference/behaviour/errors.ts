@@ -45,7 +45,6 @@ export const standardErrors = {
   errorStatus: (cause: ErrorCause, _endpoint: Endpoint): number => statusAndCodeByCause[cause].status,
   errorCode: (cause: ErrorCause, _endpoint: Endpoint): string => statusAndCodeByCause[cause].code,
   errorBody: (input: ErrorBodyInput): unknown => formA(input),
-  /** Returns the value of the `Retry-After` header; `null` for no header. */
   retryAfterHeader: (_retryAfterSeconds: number): string | null => null,
 };
 
@@ -61,7 +60,6 @@ export function formB({ code, message, detail }: ErrorBodyInput): object {
   return { status: "error", error: { code, message, details: detailsOf(detail) } };
 }
 
-/** Makes an error body with the fields of both forms that the document shows, form A and form B. */
 export function bothForms(input: ErrorBodyInput): object {
   const { code, message, status, detail } = input;
   const retry = detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {};

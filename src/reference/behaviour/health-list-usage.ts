@@ -6,7 +6,6 @@ import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 
-/** The data from which `healthBody` makes a health report. Times are Unix milliseconds. */
 export interface HealthInput {
   readonly agent: Agent;
   readonly version: string;
@@ -80,7 +79,6 @@ export const standardHealthListUsage = {
   }),
 };
 
-/** Makes the part of a usage report that has the counts of requests and tokens. */
 export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
   requests: { used: limit - remaining, limit, remaining },
   tokens: {
@@ -92,7 +90,6 @@ export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCou
 
 let lastTime = { second: Number.NaN, text: "" };
 
-/** Formats a time as `2026-03-04T05:06:07Z`. */
 export function isoTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastTime.second)
@@ -100,15 +97,12 @@ export function isoTime(ms: number): string {
   return lastTime.text;
 }
 
-/** The data from which `agentDetailsBody` makes the body of `GET /agents/{agent_id}`. */
 export interface AgentDetailsInput {
   readonly agent: Agent;
   readonly version: string;
-  /** The agent's item in the body of `GET /agents`. */
   readonly listItem: unknown;
 }
 
-/** The data from which `keyUsageBody` makes the body of `GET /keys/usage`. Times are Unix milliseconds. */
 export interface KeyUsageInput extends UsageInput {
   readonly key: ReferenceKey;
   readonly lastUsedMs: number | null;

@@ -2,11 +2,9 @@ import type { Agent } from "../agents.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 
-/** A violation of the schema of a request's body. */
 export interface SchemaViolation {
   /** Keyword of the violated JSON Schema rule, such as `required`. */
   readonly rule: string;
-  /** Path of the invalid value in the body, such as `/parameters/temperature`. */
   readonly path: string;
   /** Name of the missing field, if `rule` is `required`; otherwise empty. */
   readonly missing: string;
@@ -19,7 +17,6 @@ export interface TokenUsage {
   readonly completion: number;
 }
 
-/** The data from which `invokeBody` makes the body of an invoke response. */
 export interface InvokeInput {
   readonly agent: Agent;
   readonly text: string;
@@ -30,7 +27,6 @@ export interface InvokeInput {
   readonly requestId: string;
 }
 
-/** The account, the agent and the session that identify a conversation. */
 export interface ConversationInput {
   readonly account: string;
   readonly agent: string;
@@ -40,7 +36,6 @@ export interface ConversationInput {
 
 /** The server's decisions about invokes. Those about the request also apply to streams. Source: Endpoints 1. */
 export const standardInvoke = {
-  /** Returns the error in the body of an invoke or stream request, or `null`. */
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _endpoint: Endpoint): ApiError | null => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");
     const missing = violations.find(({ rule, path }) => rule === "required" && path === "");
@@ -48,17 +43,15 @@ export const standardInvoke = {
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /** Chooses which error to send if both the request's agent and its body may have one. */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
-  /** Cuts a text after its first `maxTokens` words. */
   truncateText: (text: string, maxTokens: number, _endpoint: Endpoint): string =>
     text
       .split(/(?<=\s)(?=\S)/u)
       .slice(0, maxTokens)
       .join("")
       .trimEnd(),
-  /** Returns the name of a conversation. Requests with the same name continue one conversation. */
+  /** Requests with the same conversation key continue one conversation. */
   conversationKey: ({ account, agent, session }: ConversationInput): string =>
     JSON.stringify([account, agent, session]),
   timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,

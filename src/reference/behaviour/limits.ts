@@ -12,33 +12,26 @@ const addressLimitPerMinute = 1000;
 
 /** The server's decisions about limits. Source: Limits. */
 export const standardLimits = {
-  /** Creates the limiters of a new account. */
   limiters: (limits: TierLimits): readonly Limiter[] => {
     const { hour, minute } = windowsOf(limits);
     return [fixedWindow(hour), fixedWindow(minute)];
   },
-  /** Creates the limiter of an IP address, for requests without a valid key. */
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
   maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
-  /** Whether the limits of a key apply to this endpoint. */
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
-  /** Whether invoke and stream check agent and body before the limits. Then only a valid request gets 429. */
+  /** Whether invoke and stream check the agent and the body before the limits. */
   reportsLimitErrorsLast: (): boolean => false,
-  /** Whether a request to this endpoint counts against the limit of concurrent requests. */
   takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
-  /** Returns how many requests an admitted request counts as, in the rate limits. */
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
-  /** Whether a refused request counts against the request limits; `_kind` is the limit that refused. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a request that was counted stays counted after a response with this status. */
+  /** Whether a request stays counted after a response with this status. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** Number of requests to subtract from the count for a request that does not remain counted. */
+  /** Number of requests to subtract again for a request that does not stay counted. */
   refundedRequests: (): number => 1,
-  /** Whether `GET /usage` reports a counted request as used. */
   isInUsage: (_head: HeadInput): boolean => true,
   /** Returns how many additional requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
@@ -50,9 +43,8 @@ export const standardLimits = {
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
   /** Chooses the window that the headers of a 429 report. `exhausted` is the window that refused the request. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
-  /** Returns the window that the headers of a 429 report if the month's tokens are used up. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /** Whether the rate-limit headers show the state when the response is sent, not when the request came. */
+  /** Whether rate-limit headers show the state at the response instead of at the request. */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],
@@ -62,14 +54,11 @@ export const standardLimits = {
   ],
   retryAfterSeconds: ({ roomAtMs }: Refusal, nowMs: number): number =>
     Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)),
-  /** Adds the tokens of an execution to those that the account has used. */
   chargeTokens: (account: Account, count: number, nowMs: number, _endpoint: Endpoint): void =>
     account.useTokens(count, nowMs),
-  /** Returns the time at which an account whose token quota is used up gets new tokens. */
   tokensBackAtMs: nextMonthMs,
 };
 
-/** Whether window `one` has fewer requests left than `other`, or as many and resets later. */
 function isTighter(one: WindowStatus, other: WindowStatus): boolean {
   if (one.remaining !== other.remaining) return one.remaining < other.remaining;
   return one.resetAtMs > other.resetAtMs;

@@ -1,15 +1,12 @@
 import type { TokenUsage } from "./invoke.ts";
 
-/** The parameters of a stream that an invoke does not have. */
 export interface StreamParameters {
   readonly resumeFromIndex: number;
-  /** Requested milliseconds between chunks; `null` if the client requested no delay. */
   readonly delayMs: number | null;
   /** Requested number of code points in a chunk; `null` if the client requested none. */
   readonly chunkSize: number | null;
 }
 
-/** How a stream ends: with the event `done`, or with `error` and its cause. */
 export type StreamEnding =
   | { readonly kind: "done"; readonly usage: TokenUsage }
   | {
@@ -18,7 +15,6 @@ export type StreamEnding =
       readonly retryAfterSeconds: number | null;
     };
 
-/** The data from which `planSteps` makes the steps of a stream. */
 export interface StreamInput {
   readonly sessionId: string;
   readonly chunks: readonly Chunk[];
@@ -29,11 +25,9 @@ export interface StreamInput {
 
 export interface Chunk {
   readonly text: string;
-  /** Index of the chunk among all chunks of the text, from 0. */
   readonly index: number;
 }
 
-/** One step of a stream: sends an event, waits, or drops the connection. The steps run in order. */
 export type StreamStep =
   | { readonly kind: "start" }
   | { readonly kind: "chunk"; readonly chunk: Chunk }
@@ -42,12 +36,10 @@ export type StreamStep =
   | { readonly kind: "wait"; readonly ms: number }
   /** Waits for `count` turns of the event loop, so that written data reaches the network. */
   | { readonly kind: "turns"; readonly count: number }
-  /** Drops the connection. */
   | { readonly kind: "cut" };
 
 export type EventStep = Extract<StreamStep, { kind: "start" | "chunk" | "done" | "error" }>;
 
-/** Data that is written to the socket in one piece. */
 export type StreamBytes = string | Uint8Array;
 
 /** The server's decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
@@ -64,9 +56,7 @@ export const standardStream = {
     ending.kind === "done" ? { kind: "done", usage: ending.usage } : { kind: "error", ending },
   ],
   eventName: (kind: EventStep["kind"]): string => kind,
-  /** Writes an event's data as JSON text, on one line. */
   eventText: (data: unknown): string => JSON.stringify(data),
-  /** Makes a session id for a client that has sent none. */
   sessionId: (number: number): string => `ses_${String(number).padStart(8, "0")}`,
   startData: ({ sessionId }: StreamInput): unknown => ({ message: "Stream started", session_id: sessionId }),
   chunkData: ({ text, index }: Chunk): unknown => ({ content: text, index }),
@@ -79,13 +69,10 @@ export const standardStream = {
     cause === "overload"
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
-  /** Returns bytes to send before the first event of a stream, such as a comment. */
   bytesBeforeEvents: (): readonly StreamBytes[] => [],
-  /** Returns the bytes of an SSE event. `_number` counts the events of the stream from 0. */
   encodeEvent: (name: string, data: string, _number: number): readonly StreamBytes[] => [
     `event: ${name}\ndata: ${data}\n\n`,
   ],
-  /** Returns when a stream notices that its client has disconnected, and stops. */
   noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
 };
 
@@ -98,12 +85,10 @@ function waitSteps(ms: number): StreamStep[] {
   return ms > 0 ? [{ kind: "wait", ms }] : [];
 }
 
-/** Splits a text into words, each with the blanks that follow. */
 function wordsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(/(?<=\s)(?=\S)/u);
 }
 
-/** Splits a text into slices of `size` code points. */
 function slicesOf(text: string, size: number): readonly string[] {
   // Without surrogate pairs, as in most texts, each code unit is a code point. Then no array is needed.
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;

@@ -8,29 +8,24 @@ import type { TokenUsage } from "./invoke.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** A stage of an execution. The server can send webhooks an event for each stage. */
 export type ExecutionStage =
   | { readonly kind: "invoked" }
   | {
       readonly kind: "completed";
       readonly text: string;
       readonly usage: TokenUsage;
-      /** Milliseconds since the request's arrival, on the server's clock. */
       readonly elapsedMs: number;
     }
   | { readonly kind: "failed"; readonly message: string; readonly details: string }
   | { readonly kind: "timeout"; readonly timeoutMs: number };
 
-/** The data from which `executionEventData` makes the data of an event. */
 export interface ExecutionEventInput {
   readonly requestId: string;
-  /** The body of the request that ran the agent. */
   readonly input: unknown;
   readonly endpoint: Endpoint;
   readonly stage: ExecutionStage;
 }
 
-/** The fields of a request to create a webhook; `null` for an absent field. */
 export interface WebhookRequest {
   readonly url: string;
   readonly events: readonly string[];
@@ -38,7 +33,6 @@ export interface WebhookRequest {
   readonly secret: string | null;
 }
 
-/** The event types and wildcards that a webhook may subscribe to. */
 export const eventSelectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
 
 export const eventTypeByStage = {
@@ -62,7 +56,6 @@ export const standardWebhooks = {
       return fieldError("invalid-input", "secret", "must be a string that is not empty");
     return validateEvents(events);
   },
-  /** Reads the valid body of a request to create a webhook. */
   readWebhookRequest: (body: unknown): WebhookRequest => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     return {
@@ -72,7 +65,6 @@ export const standardWebhooks = {
       secret: textOrNull(secret),
     };
   },
-  /** Whether a key may read the deliveries and metrics of a webhook. */
   showsWebhook: ({ owner }: Webhook, { name }: ReferenceKey): boolean => owner === name,
   webhookBody: ({ id, url, events, agentId, createdMs }: Webhook): unknown => ({
     webhook_id: id,
@@ -82,7 +74,6 @@ export const standardWebhooks = {
     status: "active",
     created_at: isoTime(createdMs),
   }),
-  /** Makes the list of deliveries, newest first. `deliveries` are in order of creation. */
   deliveriesBody: (webhook: Webhook, deliveries: readonly DeliveryRecord[]): unknown => ({
     webhook_id: webhook.id,
     data: deliveries.toReversed().map(deliveryItem),
@@ -100,9 +91,7 @@ export const standardWebhooks = {
     input,
     ...stageData(stage),
   }),
-  /** Returns the stages about which the server sends events when an execution ends. */
   endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
-  /** Returns the type of the event for a client that disconnects during a stream; `null` for no event. */
   disconnectEvent: (): "agent.failed" | null => null,
 };
 
@@ -149,7 +138,6 @@ function deliveryItem({ id, eventId, type, state, attempts, nextAttemptMs, creat
 /** A usage alert. Source: Endpoints, "8. Create a usage alert". */
 export interface Alert {
   readonly id: string;
-  /** Name of the key whose usage triggers the alert. */
   readonly owner: string;
   readonly type: string;
   /** The percentage of used requests, from 0 to 100, at which the server sends the alert. */
@@ -158,13 +146,11 @@ export interface Alert {
   readonly createdMs: number;
 }
 
-/** The state of a rate-limit window just before and just after it counted a request. */
 export interface UsageChange {
   readonly before: WindowStatus;
   readonly after: WindowStatus;
 }
 
-/** The fields of a request to create an alert. */
 export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
 /** The server's decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
@@ -181,7 +167,6 @@ export const standardAlerts = {
     const refused = addressRefusal(url);
     return refused === null ? null : fieldError("invalid-input", "webhook_url", refused);
   },
-  /** Reads the valid body of a request to create an alert. */
   readAlertRequest: (body: unknown): AlertRequest => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     return { type: String(type), threshold: Number(threshold), webhookUrl: String(url) };
@@ -198,7 +183,6 @@ export const standardAlerts = {
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,
-  /** Makes the body of the message that is sent to the URL of an alert. */
   alertMessage: ({ id, type, threshold }: Alert, { limit, remaining }: WindowStatus, nowMs: number): unknown => ({
     id,
     type,
@@ -210,7 +194,6 @@ export const standardAlerts = {
   }),
 };
 
-/** Returns the percentage of a window's requests that are used. */
 export function usedPercent({ limit, remaining }: WindowStatus): number {
   return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
 }

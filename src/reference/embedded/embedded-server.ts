@@ -7,19 +7,16 @@ import { type Reference, startReference, virtualClock } from "../reference.ts";
 import { variableFor } from "../../target/target-file.ts";
 import { defaultTargetTraits, noKey, type Target, type TargetKey } from "../../target/target.ts";
 
-/** The reference server in this process, on a virtual clock, as the target of a run. */
 export interface EmbeddedServer {
   readonly target: Target;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the reference server on a free loopback port, with faults and variants applied. */
 export async function startEmbedded(patches: readonly Patch[] = []): Promise<EmbeddedServer> {
   const reference = await startReference({ clock: virtualClock(), patches, receivers: "in-process" });
   return { target: targetOf(reference), close: () => reference.close() };
 }
 
-/** Makes a target from a reference server in this process. */
 export function targetOf(reference: Reference): Target {
   const sources = { addresses: loopbackSources, header: null };
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };

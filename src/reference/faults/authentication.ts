@@ -18,16 +18,13 @@ import {
   type Override,
 } from "../patch.ts";
 
-/** Responds 403 to a wrong key on one endpoint. */
 const respond403 = (where: Endpoint) => overrideErrorStatus(["wrong-key"], 403, where);
 
-/** Makes the server accept wrong keys on one endpoint. */
 const acceptWrongKeys = (where: Endpoint): Override =>
   overrideResult("requiresKey")(
     (requires, endpoint, { kind }) => requires && (endpoint !== where || kind === "absent"),
   );
 
-/** Matches an `Authorization` header of any scheme. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
 /** Treats an unknown key as the first known key for which `resembles` returns true. */
@@ -42,7 +39,6 @@ export const acceptSimilar =
     },
   });
 
-/** Whether two keys differ at most in their last character. */
 export const isNearMiss = (text: string, key: string): boolean => text.slice(0, -1) === key.slice(0, -1);
 
 /** Treats an invalid key as the key of the previous request for the same path, like a faulty cache. */
@@ -62,7 +58,6 @@ const signOther =
   (change: (request: SignedRequest) => Partial<SignedRequest>): Override =>
   (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, ...change(request) }) });
 
-/** Changes the body of a request before the server computes the signature that it expects. */
 export const signOtherBody = (change: (body: string) => string | Uint8Array): Override =>
   signOther(({ body }) => ({ body: Buffer.from(change(Buffer.from(body).toString())) }));
 
@@ -303,7 +298,6 @@ export const authenticationFaults = faults("Authentication", {
   ),
 });
 
-/** Writes JSON without white space. Returns other bodies unchanged. */
 function compactJson(body: string): string {
   const value = tryParseJson(body);
   return value === undefined ? body : JSON.stringify(value);

@@ -16,7 +16,6 @@ const slowWriteTurns = 300;
 /** Delay of a write in event-loop turns, so long that a whole burst is decided before the write. */
 const lateWriteTurns = 2000;
 
-/** Replaces the limiter of the minute. The hour keeps its standard limiter. */
 function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Override {
   return () => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).hour), limiterOf(windowsOf(limits).minute)],
@@ -61,7 +60,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that show only in concurrent or very many requests, but that the suites detect. */
+/** Faults that show only under concurrent or very many requests, but that the suites detect. */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

@@ -10,7 +10,6 @@ const invokedBody = eventOf("agent.invoked");
 const completedBody = eventOf("agent.completed");
 const failedBody = eventOf("agent.failed");
 
-/** Sends events whose type `matches` accepts even to webhooks of other agents. */
 const sendToOtherAgents = (matches: (type: string) => boolean): Override =>
   withLast("selectsType", (last) => overrideResult("selectsAgent")((selects) => selects || matches(last()?.[1] ?? "")));
 
@@ -62,7 +61,6 @@ const deliveryEventFaults = faults("Resources / Webhook delivery event", {
   "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.").by(eventBody.set("deployment_id", 7)),
 });
 
-/** Makes an override that sends no events of the type `omitted`. */
 const omitEventType = (omitted: WebhookEvent): Override =>
   selectsType((selects, _events, type) => selects && type !== omitted);
 
@@ -153,7 +151,6 @@ const deliveredEventFaults = faults("Events / Webhook events", {
   ),
 });
 
-/** For each event type, declares a fault in which the wildcard `agent.*` does not select this type. */
 function faultsOfWildcard(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
     const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by(

@@ -7,7 +7,6 @@ import { always, fault, faults, overrideResult, type Override } from "../patch.t
 
 type SignBytes = (bytes: Uint8Array, secret: string) => string | null;
 
-/** Replaces the function that signs deliveries. Deliveries to webhooks without a secret stay unsigned. */
 const replaceSignature = (sign: SignBytes): Override =>
   overrideResult("deliverySignature")((signature, bytes, secret) =>
     secret === null ? signature : sign(bytes, secret),
@@ -25,7 +24,6 @@ function dataOf(bytes: Uint8Array): unknown {
   return isObject(value) && "data" in value ? value["data"] : value;
 }
 
-/** Signs deliveries with a secret that `change` makes from the right one. */
 const changeSigningSecret = (change: (secret: string) => string | Uint8Array): Override =>
   replaceSignature((bytes, secret) => hmac(bytes, change(secret)).digest("hex"));
 
@@ -99,11 +97,9 @@ const signatureFaults = faults("Events / Delivery security and policy", {
   ),
 });
 
-/** Ends the retries after a response that `isFinal` accepts; `status` is `null` if no response came. */
 export const stopRetriesAfter = (isFinal: (status: number | null) => boolean): Override =>
   overrideResult("nextAttemptMs")((nextMs, { status }) => (isFinal(status) ? null : nextMs));
 
-/** Replaces the delays between the attempts of a delivery. */
 const replaceRetryDelays =
   (delayMsAfter: (attempts: number) => number | null): Override =>
   () => ({

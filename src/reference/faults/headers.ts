@@ -13,7 +13,6 @@ import {
 import { fault, faults, overrideResult, withoutRateHeaders, withPath, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 
-/** Edits the window that the rate-limit headers report. */
 function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
   return (base) => ({
     rateHeaders: (old, nowMs, head) => base.rateHeaders(edit(old, nowMs, head), nowMs, head),

@@ -16,7 +16,6 @@ import type { Endpoint } from "../endpoint.ts";
 
 const invokeBody = overrideJson("invokeBody");
 
-/** Responds with 400 to requests of one endpoint whose body `matches` accepts. The error names `field`. */
 export function refuseBody(
   endpoint: Endpoint,
   field: string,
@@ -29,7 +28,6 @@ export function refuseBody(
   );
 }
 
-/** Responds with 400 to requests of an endpoint with a parameter whose value `matches` accepts. */
 export function refuseParameter(endpoint: Endpoint, name: string, matches = (_value: unknown) => true): Override {
   return refuseBody(endpoint, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);
@@ -54,7 +52,6 @@ const acceptMissingQuery = (matches: (body: unknown) => boolean): Override =>
     endpoint === "invoke" && error?.cause === "missing-field" && matches(body) ? null : error,
   );
 
-/** Whether a body has a `query` that is not a string. */
 const hasWrongQuery = (body: unknown): boolean =>
   isObject(body) && "query" in body && typeof body["query"] !== "string";
 

@@ -77,7 +77,6 @@ const shareByTier =
 const exemptFromLimits = (exempt: Endpoint): Override =>
   overrideResult("isLimited")((is, endpoint) => is && endpoint !== exempt);
 
-/** Counts a stream as two requests if its parameters match. */
 export const countTwice = (matches: (parameters: Readonly<Record<string, unknown>>) => boolean): Override =>
   withLast("validateBody", (last) => {
     let counted: unknown;
@@ -217,7 +216,6 @@ const rateFaults = faults("Limits / Request rate", {
 
 const lateMs = 90_000;
 
-/** Holds a request's concurrency slot too long after its end, in matching cases. */
 function delaySlotRelease(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
   return overrideResult("releaseDelayMs")((delayMs, ...when) => (matches(...when) ? lateMs : delayMs));
 }

@@ -10,7 +10,6 @@ import { always, fault, faults, overrideJson, overrideResult, overrideSuccessSta
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
 
-/** Makes `GET /usage` leave matching requests out of the used requests that it reports. */
 const omitFromUsage = (matches: (head: HeadInput) => boolean): Override =>
   overrideResult("isInUsage")((isInUsage, head) => isInUsage && !matches(head));
 
@@ -116,7 +115,6 @@ const usageFaults = faults("Resources / Usage report", {
 
 const metricsBody = overrideJson("metricsBody");
 
-/** Makes the server respond with 500 if a field has a value of this type. */
 const crashOn = (field: string, type: string): Override =>
   overrideResult("validateWebhook")((error, body) =>
     typeof getPath(body, field) === type ? apiError("crash", "The server failed.") : error,
@@ -211,7 +209,6 @@ const alertFaults = faults("Endpoints / 8. Create a usage alert", {
 
 const handleBody = overrideJson("handleBody");
 
-/** Removes the version from `check_url` in the handles of operations that `matches` accepts. */
 export const withoutVersionIn = (matches: (operation: AsyncOperation) => boolean): Override =>
   handleBody.when(matches).change("check_url", (path) => String(path).replace("/v1/", "/"));
 

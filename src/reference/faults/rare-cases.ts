@@ -27,7 +27,6 @@ const otherEndpoints: readonly Endpoint[] = [
 ];
 const isOtherEndpoint = ({ endpoint }: Pick<HeadInput, "endpoint">): boolean => otherEndpoints.includes(endpoint);
 
-/** Replaces the JSON body of matching responses by an HTML page. */
 const respondWithHtml = (matches: (input: HeadInput) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
 
@@ -99,7 +98,6 @@ const edgeCaseFaults = faults("What the service does 1", {
   ),
 });
 
-/** Makes the server take the key from another header if a request has no `Authorization`. */
 const readKeyFromHeaders =
   (on: Endpoint, find: (name: string, value: string) => string | undefined): Override =>
   () => ({
@@ -113,7 +111,6 @@ const isDigits = (value: unknown): boolean => typeof value === "string" && /^\d+
 
 const isWord = (value: unknown): boolean => typeof value === "string" && /^[\w+/=]+$/.test(value);
 
-/** Changes the error code for an unknown agent on one endpoint, but only in responses to the Enterprise key. */
 const changeUnknownAgentCode = (on: Endpoint): Override =>
   withLast("permits", (last) =>
     overrideResult("errorCode")((code, cause, endpoint) =>
@@ -121,7 +118,6 @@ const changeUnknownAgentCode = (on: Endpoint): Override =>
     ),
   );
 
-/** Whether an error is about a wrong key in a request for the second page of the list. */
 const isOnSecondPage = (path: string, cause: ErrorCause, endpoint: Endpoint): boolean =>
   cause === "wrong-key" && endpoint === "list" && /[?&]page=2/.test(path);
 

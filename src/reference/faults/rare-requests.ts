@@ -20,7 +20,6 @@ const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Ove
     }),
   );
 
-/** Sends no events of this type about executions by this endpoint. */
 const omitEvents = (omitted: WebhookEvent, on: Endpoint): Override =>
   withLast("executionEventData", (last) =>
     overrideResult("selectsType")(

@@ -12,7 +12,6 @@ const healthBody = overrideJson("healthBody");
 const webhookBody = overrideJson("webhookBody");
 const streamError = overrideJson("streamErrorData");
 
-/** Edits the data of every `agent.completed` event. */
 const completedData = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
 const streamedData = overrideJson("executionEventData").when(
   ({ stage, endpoint }) => stage.kind === "completed" && endpoint === "stream",
@@ -27,10 +26,9 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** Reported duration in seconds, of which 1000 times as much is plausible too. */
+/** A duration in seconds that is still plausible if a server reports 1000 times as much. */
 const reportedSeconds = 0.0027;
 
-/** Remembers only the last two conversations of invokes. A new conversation replaces the older one. */
 function keepTwoConversations(): Override {
   return (base) => {
     const kept: string[] = [];
@@ -50,7 +48,6 @@ function keepTwoConversations(): Override {
   };
 }
 
-/** Faults that make the messages about one execution contradict each other. */
 const executionFaults = faults("Events / Webhook events 2", {
   "event-request-id-of-its-own": fault("HOOK-42", "`request_id` of `agent.completed` is not that of the response.").by(
     completedData.change("request_id", (id) => `evt-${String(id)}`),

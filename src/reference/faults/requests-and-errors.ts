@@ -16,7 +16,6 @@ import {
   type Override,
 } from "../patch.ts";
 
-/** Faults of the whole service, its transport and its version. */
 const serviceFaults = faults("What the service does", {
   "usage-not-json": fault("SVC-1", "The usage report has a comma after its last field.").by(
     overrideResult("jsonText")((text, _value, { endpoint, status }) =>
@@ -37,7 +36,7 @@ const serviceFaults = faults("What the service does", {
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
     }),
-    // A run does not expect its request to `/v2/usage` to count, so an alert may come one request early.
+    // With this fault, requests to `/v2/usage` count as usage, so a usage alert may come one request too early.
     ["ALR-3"],
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({

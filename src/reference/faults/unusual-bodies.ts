@@ -16,7 +16,6 @@ const fieldNames = (value: unknown): string[] => (isObject(value) ? Object.keys(
 
 const isUnusual = (name: string): boolean => name === "" || /[$.]/.test(name);
 
-/** Rejects bodies that `matches` selects, on invoke and stream. */
 const rejectBodies = (matches: (body: unknown) => boolean, cause: ErrorCause = "invalid-input"): Override =>
   overrideResult("validateBody")((error, body) => {
     if (error !== null || !matches(body)) return error;
@@ -37,7 +36,6 @@ const bytePieces = (text: string): string[] => {
   return Array.from({ length: count }, (_, at) => bytes.subarray(at * 48, (at + 1) * 48).toString("utf8"));
 };
 
-/** Formats a number above 999 as text, with a separator. */
 const withSeparator = (total: unknown): unknown =>
   typeof total === "number" && total > 999 ? total.toLocaleString("en") : total;
 
@@ -174,7 +172,7 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => ({
     doneData: (usage, elapsedMs, input) => {
       const data = base.doneData(usage, elapsedMs, input);
-      // Agents of this server wait 0 or 1 s between chunks, so the client has requested this interval.
+      // Only a client can request such an interval: this server's agents wait 0 or 1 s between chunks.
       return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
         ? setField(data, "execution_time", elapsedMs)
         : data;

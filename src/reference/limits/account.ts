@@ -1,34 +1,27 @@
 import type { Limiter, WindowStatus } from "./windows.ts";
 
-/** The limit that refused a request. */
 export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | "address-limit";
 
 export interface Refusal {
   readonly kind: LimitKind;
-  /** The rate-limit window that the headers report. */
   readonly window: WindowStatus;
-  /** Time at which there is room for the next request. */
   readonly roomAtMs: number;
 }
 
-/** The limits that apply to each account of a tier. */
 export interface AccountLimits {
-  /** Maximum number of concurrent requests. */
   readonly maxConcurrent: number;
   readonly tokensPerMonth: number;
 }
 
-/** Number of tokens used in a month, and the limit of the month. */
 export interface TokenCount {
   readonly used: number;
   readonly limit: number;
 }
 
-/** The usage of one key. Times are Unix milliseconds. */
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** Returns the limiter without room for a request; of several, the one that gets room last. */
+  /** Returns a limiter that has no room for a request. If there are several, the last one to get room. */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;
@@ -39,9 +32,7 @@ export interface Account {
   useTokens(count: number, nowMs: number): void;
 }
 
-/** A calendar month in UTC. */
 interface CalendarMonth {
-  /** Number of the month. The numbers of consecutive months are consecutive. */
   readonly number: number;
   readonly fromMs: number;
   readonly toMs: number;
@@ -58,16 +49,11 @@ function monthAt(nowMs: number): CalendarMonth {
   return lastMonth;
 }
 
-/** Returns the start of the month (UTC) that contains a time. */
 export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
-/** Returns the start of the next month (UTC) after a time. */
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
-/**
- * Creates an account, with tokens already used in the month of `sinceMs`. Accounts must stay compact, because a server
- * may have a million.
- */
+/** Creates an account. Accounts must stay compact, because a server may have a million of them. */
 export function createAccount(
   limiters: readonly Limiter[],
   terms: AccountLimits,

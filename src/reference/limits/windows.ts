@@ -7,11 +7,9 @@ export type WindowName = "hour" | "minute" | "address";
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** The state of a rate-limit window, with the values that the rate-limit headers report. */
 export interface WindowStatus {
   readonly window: WindowName;
   readonly limit: number;
-  /** Number of requests left: never negative, never above `limit`. */
   readonly remaining: number;
   readonly resetAtMs: number;
 }
@@ -19,13 +17,10 @@ export interface WindowStatus {
 /** A limit on the number of requests. All times are Unix milliseconds and never decrease from call to call. */
 export interface Limiter {
   readonly window: WindowName;
-  /** Whether there is room for one more request. */
   hasRoom(nowMs: number): boolean;
   count(nowMs: number): void;
-  /** Undoes the counting of a request that was counted at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
   status(nowMs: number): WindowStatus;
-  /** Returns the earliest time with room for one more request, if no request is counted before. */
   roomAtMs(nowMs: number): number;
 }
 
@@ -33,11 +28,10 @@ export interface WindowSize {
   readonly window: WindowName;
   readonly limit: number;
   readonly windowMs: number;
-  /** The limit that the headers report, if it differs from `limit`. */
   readonly advertisedLimit?: number;
 }
 
-/** Returns the sizes of a tier's two windows. Keys of a tier share the same objects, to save memory. */
+/** Keys of a tier share these objects, which saves memory. */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -46,7 +40,6 @@ export const windowsOf = memoizeByObject(
     }) as const satisfies Record<string, WindowSize>,
 );
 
-/** Makes the status of a window. Limits `left` to the range from 0 to the advertised limit. */
 export function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
   const limit = size.advertisedLimit ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
@@ -58,7 +51,7 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /** Number of the window that counted the last request (start divided by length); -1 before the first. */
+  /** Number of the last used window (its start divided by its length); -1 before the first request. */
   number = -1;
   used = 0;
 
@@ -194,7 +187,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // Room comes once the earlier window (`before`) weighs less, or else only in the next window.
+    // There is room when the earlier window (`before`) weighs less, or else in the next window.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));
@@ -215,7 +208,6 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
 }
 
-/** Returns a limiter with some methods replaced. */
 export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Limiter => ({
   window: limiter.window,
   hasRoom: (nowMs) => limiter.hasRoom(nowMs),
@@ -226,7 +218,6 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/** Wraps a limiter so that its status shows unlimited requests until it refuses one. */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

@@ -9,38 +9,31 @@ import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";
 
-/** A request whose body has not been read yet. */
 export interface IncomingRequest {
   readonly endpoint: Endpoint;
   readonly authorization: string;
   readonly address: string;
-  /** Id of the agent that the path names; `null` if it names none. */
   readonly agentId: string | null;
   readonly isSigned: boolean;
 }
 
-/** One request, from its arrival to the end of its response. */
 export interface RequestContext {
   readonly state: ServerState;
   readonly client: DisconnectSignal;
   readonly endpoint: Endpoint;
   readonly arrivedMs: number;
-  /** The key of the request; `null` if it has no valid key. */
   readonly key: ReferenceKey | null;
   readonly account: Account;
   readonly accountName: string;
-  /** When the account was last used before this request; `null` for never. */
   readonly lastUsedMs: number | null;
   /** The error to send at once, before path, agent and body are checked; `null` for none. */
   readonly error: ApiError | null;
   /** The error to send once path, agent and body have proved valid; `null` for none. */
   readonly deferredError: ApiError | null;
-  /** Returns the rate-limit headers of the response. Called when the response's status and headers are sent. */
   rateHeaders(head: HeadInput): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
 
-/** Finds the key of a request, checks its permissions and limits, and counts the request. */
 export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {
   const { behaviour, clock, ring } = state;
   const credentials = behaviour.credentials(request.authorization);
@@ -50,7 +43,6 @@ export function admitRequest(state: ServerState, request: IncomingRequest): Requ
     : admitAddress(state, request, credentials, identity.cause);
 }
 
-/** Handles a request without a valid key. Counts it against the limit of the client's IP address. */
 function admitAddress(
   state: ServerState,
   { endpoint, address, agentId }: IncomingRequest,
@@ -122,7 +114,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request; the returned refusal has the new wait, which may be longer. */
+/** Counts a refused request. Makes the refusal anew, because the wait may now be longer. */
 function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
@@ -130,7 +122,6 @@ function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, 
   return after?.kind === refusal.kind ? after : refusal;
 }
 
-/** Returns the window that the rate-limit headers of a refused request report. */
 function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowStatus {
   if (refusal.kind === "request-limit") return refusal.window;
   const advertised = behaviour.advertisedWindow(account.windows(nowMs));
@@ -138,7 +129,6 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
   return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
 }
 
-/** Returns the refusal by the first limit without room for the request; `null` to admit the request. */
 function refusalOf(state: ServerState, endpoint: Endpoint, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
   const exhausted = account.exhaustedLimiter(nowMs);
@@ -173,9 +163,7 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
 
 interface Admission {
   readonly counted?: boolean;
-  /** Whether the request counts as a concurrent request. */
   readonly slot?: boolean;
-  /** The window that the rate-limit headers of a refused request report. */
   readonly advertised?: WindowStatus;
 }
 
@@ -198,7 +186,7 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // If the window is over, headers show the current one, but a 429 shows the window that refused.
+      // When a window is over, headers show the current window. But a 429 shows the window that refused.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

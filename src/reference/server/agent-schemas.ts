@@ -113,7 +113,6 @@ const listResponse = objectSchema({
 const countedUse = objectSchema({ used: integerSchema, limit: integerSchema, remaining: integerSchema });
 const usageResponse = objectSchema({ period: timeSchema, requests: countedUse, tokens: countedUse });
 
-/** Schemas for the routes of invoke, stream, health, list and usage. */
 export const agentSchemas = {
   invoke: {
     summary: "Invoke an agent",
@@ -204,7 +203,6 @@ const operation = objectSchema(
   Object.keys(handle),
 );
 
-/** Schemas of the routes of agent details, key usage, batches, operations and entrypoints. */
 export const operationSchemas = {
   describe: {
     summary: "Describe an agent",

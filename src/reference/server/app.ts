@@ -23,18 +23,15 @@ export interface RequestLine {
   readonly status: number;
   readonly key: string | null;
   readonly durationMs: number;
-  /** Whether the client disconnected before the end of the response. */
   readonly left: boolean;
 }
 
-/** Called for each request after its response has ended. */
 export type RequestLogger = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
 /** The compiler of schemas, shared by all servers of a process because compiling is slow. */
 const buildValidator = AjvCompiler();
 
-/** Builds the server, which does not listen yet. */
 export async function createApp(
   state: ServerState,
   log: RequestLogger | null = null,
@@ -83,7 +80,6 @@ export async function createApp(
   return app;
 }
 
-/** Authenticates a request and checks its limits. Returns `null` if it has sent an error. */
 function admit(
   state: ServerState,
   log: RequestLogger | null,
@@ -159,7 +155,6 @@ function openContext(
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
-  // Without proxy headers, as in most requests, the socket's address is the client's.
   if (headers.forwarded === undefined && headers["x-forwarded-for"] === undefined)
     return normalizeAddress(socket.remoteAddress ?? "");
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");

@@ -51,7 +51,6 @@ export function checkOperation({ state, deferredError, accountName }: RequestCon
     : failed(apiError("operation-not-found", "No operation has this id."));
 }
 
-/** Runs the entries of a batch one after the other, on the server's clock. Never rejects. */
 async function runEntries(
   context: RequestContext,
   accepted: AsyncOperation,

@@ -15,10 +15,9 @@ import { failed, ok, sendResult, type RouteResult } from "./response.ts";
 import type { ServerState } from "./state.ts";
 import { readTrouble } from "./trouble.ts";
 
-/** Header for the token that moving the clock or changing a deployment needs, if the server has one. */
+/** Header for the server's control token, which is needed to move the clock or change a deployment. */
 export const controlTokenHeader = "X-Control-Token";
 
-/** Returns the error of a control request without the right token; `null` if right, or if none is set. */
 export function validateControlToken(
   endpoint: Endpoint,
   headers: IncomingHttpHeaders,
@@ -31,7 +30,6 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/** Adds the routes of the test control. Three also have older paths, below `/control` and `/clock`. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   for (const prefix of ["/control", testControlPath]) {
     const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
@@ -58,7 +56,6 @@ function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
 /** Maximum number of seconds by which a request may move the clock: ten years, to keep dates valid. */
 const maxMoveSeconds = 315_576_000;
 
-/** Adds a route that moves a virtual clock: a `POST` with `{ "seconds": number }`. */
 function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock, path: string): void {
   const seconds = { type: "number", minimum: 0, maximum: maxMoveSeconds };
   const body = { type: "object", properties: { seconds }, required: ["seconds"] };
@@ -77,7 +74,6 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
   );
 }
 
-/** Handles `POST /control/deployments`: changes a deployment. */
 function controlDeployment(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
@@ -100,7 +96,6 @@ function changeOf(event: unknown, agentId: string, status: unknown): DeploymentC
   return event === "health_changed" && health !== undefined ? { kind: event, agentId, health } : null;
 }
 
-/** Returns a health status that differs from the agent's current one. */
 function otherHealth(agent: Agent | undefined): HealthStatus {
   return agent?.health === "healthy" ? "degraded" : "healthy";
 }
@@ -111,25 +106,19 @@ export const testControlPath = "/test-control";
 const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
 
-/**
- * Whether the test control is on: a token is set, and the host name is loopback or allowed. The name is checked against
- * web pages whose own host name resolves to loopback.
- */
+/** Whether the test control is on. Checks the host name, because any web page's name may resolve to loopback. */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
-/** Returns the error of a request to a test control that is off or lacks the path; otherwise `null`. */
 export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
   isControlPath(request) && (request.is404 || !isTestControlOn(state, request))
     ? apiError("unknown-path", "This path is not defined.")
     : null;
 
-/** Whether the path of a request is `/test-control` or below it. */
 const isControlPath = ({ url }: FastifyRequest): boolean => /^\/test-control(?:[/?]|$)/.test(url);
 
-/** Adds the calls of the test control that exist only below `/test-control`. */
 export function addTestControlRoutes(app: FastifyInstance, state: ServerState): void {
   const add = (method: "GET" | "POST", path: string, respond: (body: unknown) => RouteResult) =>
     app.route({
@@ -145,7 +134,6 @@ export function addTestControlRoutes(app: FastifyInstance, state: ServerState): 
   add("GET", "/agents", () => ok({ agents: agentsForRoles() }));
 }
 
-/** Makes the discovery document of the test control, which lists its calls. */
 function discoveryDocument({ clock }: ServerState): object {
   const always = ["deployments", "trouble", "keys", "key-use", "agents"];
   const hasClock = isVirtualClock(clock);
@@ -175,7 +163,6 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
   return ok({ name, key, tier });
 }
 
-/** For each field of a request to issue a key: the check of its value, and the message of its error. */
 const traitRules = {
   scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
   agents: { isRight: isTextList, reason: "must be a list of strings" },

@@ -10,14 +10,12 @@ export type DeploymentChange =
   | { readonly kind: "created" | "updated" | "deleted"; readonly agentId: string }
   | { readonly kind: "health_changed"; readonly agentId: string; readonly health: HealthStatus };
 
-/** Makes the event for a change of an agent's deployment. */
 export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, agent: Agent): HostingEvent {
   const { id, version, health, deployment } = agent;
   const data = { deployment_id: deployment.id, version, status: health };
   return { type, agentId: id, deploymentId: deployment.id, data };
 }
 
-/** Changes a deployment and sends the webhook event; returns the agent, or `null` if there is none. */
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
   const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
@@ -28,7 +26,6 @@ export function deploy({ agents, outbox, clock }: ServerState, change: Deploymen
   return agent;
 }
 
-/** Creates an agent whose responses repeat the query. */
 function newAgent(id: string, nowMs: number): Agent | null {
   const [echo] = referenceAgents;
   if (echo === undefined) return null;
@@ -44,15 +41,11 @@ function withChange(agent: Agent | null, change: DeploymentChange): Agent | null
     : agent;
 }
 
-/** Increments the number at the end of a version. If a version does not end in a number, appends `.1`. */
 function incrementVersion(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
 }
 
-/**
- * Makes the agent that a configuration file describes. Its responses only repeat the query, because the server cannot
- * run the agent's code.
- */
+/** Makes the agent of a configuration file. It only repeats the query: this server cannot run the agent's code. */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
   return {
@@ -69,7 +62,6 @@ export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Ag
   };
 }
 
-/** Makes an agent id of lower-case letters, digits and hyphens from a name, for files without an id. */
 export function agentIdFromName(agentName: string): string {
   const slug = agentName
     .normalize("NFKD")
@@ -96,7 +88,6 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
 /** Why an agent is put into service: the server starts, or the agent's file is new or has changed. */
 export type HostingReason = "start" | "created" | "updated";
 
-/** Puts the agent and webhooks of a file into service, in place of an earlier agent with this id. */
 export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
   const { agents, outbox, clock } = state;
   const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());
@@ -106,7 +97,7 @@ export function hostAgentFile(state: ServerState, file: AgentFile, id: string, r
   if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
-/** Takes an agent out of service; its webhooks still get the event `deployment.deleted`. */
+/** Removes an agent. Its webhooks still get the event `deployment.deleted`. */
 export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);
@@ -116,7 +107,6 @@ export function removeHostedAgent(state: ServerState, id: string): void {
   replaceWebhooks(state, id, []);
 }
 
-/** Adds the missing webhooks of an agent and retires those that its file no longer has. */
 function replaceWebhooks({ outbox }: ServerState, agentId: string, wanted: readonly NewWebhook[]): void {
   const identityOf = ({ url, events, headers }: NewWebhook) => JSON.stringify([url, events, Object.entries(headers)]);
   const missing = new Map(wanted.map((webhook) => [identityOf(webhook), webhook]));

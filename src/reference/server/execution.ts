@@ -6,7 +6,6 @@ import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
 import { addTurn } from "./state.ts";
 
-/** The parameters of an invoke or stream request whose body is valid. */
 export interface ExecutionRequest {
   readonly query: string;
   readonly session: string | null;
@@ -16,28 +15,23 @@ export interface ExecutionRequest {
   readonly chunkSize: number | null;
 }
 
-/** The result of an execution. */
 export interface Execution {
   readonly agent: Agent;
   readonly text: string;
   readonly turn: number;
   readonly previousQuery: string | null;
   readonly usage: TokenUsage;
-  /** Milliseconds until the first chunk. Not more than the agent's timeout. */
   readonly processingMs: number;
   readonly timesOut: boolean;
 }
 
-/** A request to run an agent, before validation. */
 export interface IncomingExecution {
   readonly agentId: string;
-  /** Tag of the entrypoint that the request names; `null` if it names none. */
   readonly tag: string | null;
   readonly body: unknown;
   readonly violations: readonly SchemaViolation[];
 }
 
-/** Returns the error in a request to run an agent, or `null`. */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.endpoint);
@@ -55,7 +49,7 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
   );
 }
 
-/** Finds the entrypoint with this tag; without a tag, the first that streams (or does not, by `streams`). */
+/** Finds the entrypoint with this tag. Without a tag, the first that streams, or the first that does not. */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -68,7 +62,6 @@ export function validateAgent(agents: ReadonlyMap<string, Agent>, id: string): A
   return agents.has(id) ? null : unknownAgentError;
 }
 
-/** Runs an agent. Adds the query to the conversation and charges the tokens to the account. */
 export function executeAgent(
   context: RequestContext,
   agent: Agent,
@@ -97,7 +90,7 @@ function conversationKey({ state, accountName, endpoint }: RequestContext, agent
   return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint });
 }
 
-/** Reads the fields of a valid body. A variant may allow values of other types; such values count as absent. */
+/** Reads the fields of a body. A field of the wrong type, which some variants allow, counts as absent. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);
@@ -116,15 +109,12 @@ function nonNegativeInteger(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** Sends the webhook events of one execution, such as `agent.completed`. */
 export interface ExecutionEvents {
   readonly requestId: string;
-  /** Sends the event about how the execution ended. */
   ended(execution: Execution): void;
   disconnected(): void;
 }
 
-/** Sends the webhook event of an execution's start. Returns the functions that send its later events. */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
   const { state, endpoint, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;

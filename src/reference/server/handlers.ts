@@ -18,7 +18,6 @@ import {
 } from "./execution.ts";
 import { sleep } from "./wait.ts";
 
-/** Handles `POST /agents/{agent_id}/invoke`: runs an agent and returns its whole response, or an error. */
 export async function handleInvoke(context: RequestContext, request: IncomingExecution): Promise<RouteResult> {
   const { behaviour, clock, agents } = context.state;
   const error = validateExecution(context, request);
@@ -35,7 +34,6 @@ export async function handleInvoke(context: RequestContext, request: IncomingExe
   return ok(behaviour.invokeBody(input, behaviour.invokeResult(input), behaviour.agentVersion(agent)));
 }
 
-/** Handles `GET /agents/{agent_id}/health`: returns an agent's health report. */
 export function handleHealth(context: RequestContext, agentId: string): RouteResult {
   const { behaviour, clock, startedMs, lastRequestMs: lastRequests } = context.state;
   return forAgent(context, agentId, (agent) => {
@@ -46,7 +44,6 @@ export function handleHealth(context: RequestContext, agentId: string): RouteRes
   });
 }
 
-/** Handles `GET /agents/{agent_id}`: returns the details of an agent. */
 export function describeAgent(context: RequestContext, agentId: string): RouteResult {
   const { behaviour } = context.state;
   return forAgent(context, agentId, (agent) => {
@@ -65,13 +62,11 @@ function forAgent(
   return deferredError === null ? respond(agent) : failed(deferredError);
 }
 
-/** Page and limit from the query string of a list request. */
 export interface ListQuery {
   readonly page?: number;
   readonly limit?: number;
 }
 
-/** Handles `GET /agents`: returns a page of the list of agents. */
 export function listAgents({ state, deferredError }: RequestContext, query: ListQuery): RouteResult {
   const { behaviour, agents } = state;
   if (deferredError !== null) return failed(deferredError);
@@ -85,13 +80,11 @@ export function listAgents({ state, deferredError }: RequestContext, query: List
   return ok(behaviour.listBody({ ...request, items, total: all.length }));
 }
 
-/** Handles `GET /usage`: returns the usage of the request's key. */
 export function handleUsage(context: RequestContext): RouteResult {
   const { state, deferredError } = context;
   return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
 }
 
-/** Handles `GET /keys/usage`: returns the usage of a key, with its permissions. */
 export function handleKeyUsage(context: RequestContext): RouteResult {
   const { state, key, deferredError, lastUsedMs } = context;
   if (deferredError !== null || key === null)
@@ -118,7 +111,6 @@ function usageInput({ account, state: { behaviour, clock, leftOut } }: RequestCo
   return { hour: windowOf("hour"), minute: windowOf("minute"), tokens: account.tokens(nowMs), nowMs };
 }
 
-/** Handles `POST /webhooks`: creates a webhook that belongs to the key of the request. */
 export function createWebhook(context: RequestContext, body: unknown): RouteResult {
   const { key, deferredError, state } = context;
   const { behaviour, outbox } = state;
@@ -133,20 +125,18 @@ function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // The empty id stands for a webhook of all agents; a key for certain agents may not use it.
+  // An empty id stands for a webhook of all agents, which a key for certain agents may not create.
   const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
   return agentId === null ? null : validateAgent(agents, agentId);
 }
 
-/** Handles `GET /webhooks/{webhook_id}/deliveries`: returns the deliveries of a webhook, newest first. */
 export function listDeliveries(context: RequestContext, id: string): RouteResult {
   const { behaviour, outbox } = context.state;
   return forWebhook(context, id, (webhook) => behaviour.deliveriesBody(webhook, outbox.deliveriesOf(id)));
 }
 
-/** Returns the metrics of a webhook. Source: Resources, "Webhook metrics". */
 export function webhookMetrics(context: RequestContext, id: string): RouteResult {
   const { behaviour, outbox } = context.state;
   return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
@@ -164,7 +154,6 @@ function forWebhook(
     : ok(respond(webhook));
 }
 
-/** Handles `POST /alerts`: creates a usage alert for the key of the request. */
 export function createAlert({ key, deferredError, state }: RequestContext, body: unknown): RouteResult {
   const { alerts, behaviour, clock, outbox } = state;
   const error = behaviour.validateAlert(body, (url) => outbox.addressRefusal(url)) ?? deferredError;

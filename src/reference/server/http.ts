@@ -18,7 +18,6 @@ export interface TlsFiles {
 /** How long an idle connection stays open; usual clients close the connection sooner. */
 const keepAliveMs = 72_000;
 
-/** Creates the server that Fastify uses; throws if the private key does not belong to the certificate. */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
   // `hostError` refuses requests without `Host`, because Node's refusal lacks the server's headers.
   const options = { requireHostHeader: false };
@@ -29,7 +28,7 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
   return server;
 }
 
-/** Responds 400 to bytes that are not an HTTP request, with the rate-limit headers of the client's address. */
+/** Responds 400 to bytes that are not an HTTP request. */
 export function respondToMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
@@ -70,7 +69,6 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   });
 }
 
-/** An API error that is thrown inside Fastify. {@link apiErrorOf} unwraps it. */
 class ThrownApiError extends Error {
   readonly apiError: ApiError;
 
@@ -110,7 +108,6 @@ const apiErrorByFastifyCode: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiError("malformed-http", "The length of the body differs from Content-Length."),
 };
 
-/** Returns the API error for an error that Fastify has caught. */
 export function apiErrorOf(error: FastifyError): ApiError {
   if (error instanceof ThrownApiError) return error.apiError;
   return apiErrorByFastifyCode[error.code] ?? apiError("crash", "The server failed.");

@@ -10,16 +10,13 @@ export const timeSchema = { type: "string", format: "date-time" } as const;
 export const secondsSchema = { ...numberSchema, description: "Seconds." } as const;
 export const nullableStringSchema = { type: ["string", "null"] } as const;
 
-/** Makes the schema of an object. `required` names the properties that must be present. Default: all. */
 export function objectSchema(properties: object, required: readonly string[] = Object.keys(properties)) {
   return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** Makes properties with these names that all have the same schema. */
 export const fieldsWith = (schema: object, ...names: readonly string[]): Record<string, object> =>
   Object.fromEntries(names.map((name) => [name, schema]));
 
-/** Makes the schema of an object whose properties are all optional. */
 export const optionalObjectSchema = (properties: object) => objectSchema(properties, []);
 
 export const arraySchema = (items: object, rest: object = {}) => ({ type: "array", items, ...rest });
@@ -30,7 +27,6 @@ const unauthorizedRow: ErrorRow = [401, "The key is missing, wrong or expired."]
 const forbiddenRow: ErrorRow = [403, "The key may not do this, or not from this address."];
 const notAcceptableRow: ErrorRow = [406, "No media type of the response matches `Accept`."];
 
-/** Errors that several endpoints have in common: status and description. */
 export const errorResponses = {
   badRequest: [400, "A field is missing or invalid."],
   noAgent: [404, "No agent has this id."],
@@ -55,10 +51,7 @@ const rateLimitHeaders = Object.fromEntries(
     ]),
 );
 
-/**
- * Makes the published schemas of an endpoint's responses. Never serialize by them: fields that a fault adds would be
- * dropped.
- */
+/** Makes the published schemas of an endpoint's responses. Serializing by them would drop fields that a fault adds. */
 export function responseSchemas(
   description: string,
   content: Readonly<Record<string, object>>,
@@ -98,7 +91,6 @@ const transformObject: SwaggerTransformObject = (document) => {
 const openApiInfo = { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" };
 const openApiComponents = { securitySchemes: { key: { type: "http", scheme: "bearer" } } } as const;
 
-/** Options of the plugin that generates the OpenAPI description. */
 export const openApiOptions = {
   openapi: { openapi: "3.1.0", info: openApiInfo, components: openApiComponents, security: [{ key: [] }] },
   transformObject,

@@ -8,7 +8,6 @@ import type { Endpoint } from "../endpoint.ts";
 import type { RequestContext } from "./admission.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
-/** The result of a route. */
 export type RouteResult =
   | { readonly kind: "json"; readonly value: unknown; readonly health: HealthStatus | null }
   | { readonly kind: "error"; readonly error: ApiError };
@@ -20,14 +19,12 @@ export const ok = (value: unknown, health: HealthStatus | null = null): RouteRes
 });
 export const failed = (error: ApiError): RouteResult => ({ kind: "error", error });
 
-/** A complete response, ready for a socket. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly bytes: string | Uint8Array;
 }
 
-/** Turns the result of a route into a response: body, encoding and headers. */
 export function renderResponse(context: RequestContext, result: RouteResult, acceptEncoding: string): HttpResponse {
   const { endpoint, state } = context;
   const { behaviour } = state;
@@ -55,7 +52,6 @@ function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[
   return value === null ? [] : [["Retry-After", value]];
 }
 
-/** Returns all headers of a response: the common ones and `own`. */
 export function responseHeaders(context: RequestContext, head: HeadInput, own: readonly Header[]): readonly Header[] {
   const { clock, behaviour } = context.state;
   const date: Header = ["Date", dateText(clock.now())];
@@ -70,7 +66,6 @@ function dateText(nowMs: number): string {
   return lastDate.text;
 }
 
-/** Flattens headers to names and values in turn, as Node's `writeHead` accepts them. */
 export function rawHeaders(headers: readonly Header[]): string[] {
   const raw: string[] = [];
   for (const [name, value] of headers) raw.push(name, value);
@@ -108,7 +103,6 @@ function sendResponse(socket: ServerResponse, context: RequestContext, { status,
 declare module "fastify" {
   interface FastifyRequest {
     requestContext: RequestContext | null;
-    /** The request body's bytes as received; `null` if there is no body. */
     rawBody: Buffer | null;
   }
   interface FastifyContextConfig {

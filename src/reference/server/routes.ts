@@ -29,17 +29,14 @@ import { handleStream } from "./stream.ts";
 import { validateExecution, unknownAgentError, type IncomingExecution } from "./execution.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
 
-/** The types of the parts of a request that routes read. `Params` are those in a route's path. */
 interface RouteShape {
   Params: { agent_id: string; entrypoint_tag?: string; operation_id: string; webhook_id: string };
   Querystring: ListQuery;
 }
 type RouteRequest = FastifyRequest<RouteShape>;
 
-/** Handles a request and sends the result, now or later. Never rejects. */
 type RouteHandler = (context: RequestContext, request: RouteRequest, reply: FastifyReply) => void | Promise<void>;
 
-/** Makes the handler of an endpoint whose result needs no waiting. */
 const respondAtOnce =
   (respond: (context: RequestContext, request: RouteRequest) => RouteResult): RouteHandler =>
   (context, request, reply) =>

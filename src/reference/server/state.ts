@@ -14,33 +14,23 @@ import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { createTrouble, type Trouble } from "./trouble.ts";
 
-/** The state of a running server. */
 export interface ServerState {
   readonly clock: Clock;
   readonly behaviour: Behaviour;
   readonly ring: KeyRing;
   readonly startedMs: number;
-  /** Random id of the current start of the server. A new id tells clients that the server has restarted. */
   readonly startId: string;
-  /** The agents by id. Deployments add, change and remove agents. */
   readonly agents: Map<string, Agent>;
-  /** The asynchronous operations, by id. */
   readonly operations: Map<string, AsyncOperation>;
-  /** Token that requests to the test control need; `null` if they need none. */
   readonly controlToken: string | null;
   /** Host names, in lower case, under which the test control is on. Loopback need not be listed. */
   readonly controlHosts: readonly string[];
-  /** The plan that makes requests fail, set by a call of the test control. */
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;
-  /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
   readonly alerts: AlertRegistry;
-  /** For each conversation, its last turn, by the name of the conversation. */
   readonly conversations: Map<string, { readonly turn: number; readonly query: string }>;
-  /** Time of each agent's last request, by the agent's id. */
   readonly lastRequestMs: Map<string, number>;
-  /** Time of each account's last request, by the account's name. */
   readonly lastUsedMs: Map<string, number>;
   readonly leftOut: ReturnType<typeof usageOmissions>;
   accountOf(name: string, key: ReferenceKey): Account;
@@ -48,19 +38,16 @@ export interface ServerState {
   nextRequestNumber(): number;
 }
 
-/** The input from which `serverState` makes the state of a server. */
 export interface ServerSetup extends Pick<
   ServerState,
   "clock" | "behaviour" | "ring" | "outbox" | "controlToken" | "controlHosts"
 > {
   readonly tiers: TierTable;
-  /** Store for usage alerts. */
   readonly records: RecordStore;
-  /** IP addresses and CIDRs of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Maximum number that a server keeps of each: addresses with an account, conversations, operations. */
+/** Maximum number of addresses with an account, of conversations, and of operations that a server keeps. */
 const maxKept = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
@@ -111,7 +98,6 @@ function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
   return created;
 }
 
-/** A map that drops its oldest entry when it has more than `max` entries. */
 class BoundedMap<V> extends Map<string, V> {
   private readonly max: number;
 
@@ -128,7 +114,7 @@ class BoundedMap<V> extends Map<string, V> {
   }
 }
 
-/** Adds a query to a conversation; drops the longest idle conversation if there are too many. */
+/** Adds a query to a conversation. If there are too many conversations, drops the longest idle one. */
 export function addTurn({ conversations }: ServerState, name: string, query: string): Conversation {
   const before = conversations.get(name);
   const turn = (before?.turn ?? 0) + 1;
@@ -137,7 +123,6 @@ export function addTurn({ conversations }: ServerState, name: string, query: str
   return { turn, previousQuery: before?.query ?? null };
 }
 
-/** Counts the requests of each account in the current hour that `GET /usage` leaves out. */
 function usageOmissions() {
   const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
   const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();
@@ -152,7 +137,6 @@ function usageOmissions() {
   };
 }
 
-/** The usage alerts of a server, including those from its data folder. */
 export interface AlertRegistry {
   readonly count: number;
   add(alert: Alert): void;

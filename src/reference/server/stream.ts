@@ -15,7 +15,6 @@ import {
 import { responseHeaders, rawHeaders } from "./response.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
-/** Handles `POST /agents/{agent_id}/stream`: sends a stream until it ends or the client has disconnected. */
 export async function handleStream(
   context: RequestContext,
   response: ServerResponse,
@@ -163,15 +162,13 @@ function untilDrained({ context, response }: StreamConnection): Promise<void> {
   });
 }
 
-/** Writes the body of a response. Each write becomes one HTTP chunk. */
 export interface ChunkWriter {
-  /** Sends status and headers, if nothing was written yet. */
   open(): void;
   write(bytes: StreamBytes): boolean;
   end(): void;
 }
 
-/** Creates a writer that frames chunks itself, because Node is slower. Source: RFC 9112, section 7.1. */
+/** Writes HTTP chunks itself, because Node does it slower. Source: RFC 9112, section 7.1. */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
   // HTTP/1.0 has no chunked encoding. There, the end of the connection ends the body.
   const { chunkedEncoding: isChunked } = response;

@@ -2,7 +2,6 @@ import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { type Endpoint, runsAgent } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 
-/** Kinds of planned failure: status 500, a closed connection, status 429, or a wait before handling. */
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
 /** A plan that makes the next requests that run an agent fail or wait. */
@@ -10,17 +9,12 @@ export interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
   /** For `limit`, the `retry_after` of the error. For `delay`, the wait in real time. */
   readonly seconds: number;
-  /** How many requests fail or wait before the plan ends. */
   readonly requests: number;
-  /** The only agent whose requests fail or wait; `null` for all agents. */
   readonly agentId: string | null;
 }
 
-/** Decides which requests fail or wait, according to a plan. */
 export interface Trouble {
-  /** Replaces the current plan. */
   plan(planned: PlannedTrouble): void;
-  /** Counts a request against the plan; returns the failure or wait planned for the request, or `null`. */
   take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
 }
 
@@ -39,12 +33,9 @@ export function createTrouble(): Trouble {
   };
 }
 
-/** Maximum number of requests that a plan can make fail or wait. */
 const maxTroubledRequests = 1000;
-/** Maximum number of seconds, for `retry_after` and for delays. */
 const maxSeconds = 300;
 
-/** Reads the body of a request that plans failures or delays. Returns an error if a field is wrong. */
 export function readTrouble(body: unknown): PlannedTrouble | ApiError {
   const { requests, kind = "error", seconds = 1, agent_id: agentId = null } = fieldsOf(body);
   const known = troubleKinds.find((each) => each === kind);
@@ -58,13 +49,11 @@ export function readTrouble(body: unknown): PlannedTrouble | ApiError {
   return { kind: known, seconds, requests, agentId };
 }
 
-/** A rate-limit window as the headers of a planned 429 show it. */
 interface ShownWindow {
   readonly limit: number;
   readonly resetAtMs: number;
 }
 
-/** Makes the error of a planned failure; for `limit`, a 429 whose headers show the given window. */
 export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
   const message = "This failure was asked for by a test control.";
   if (kind !== "limit") return apiError("crash", message);

@@ -1,10 +1,8 @@
 import type { Clock } from "../clock.ts";
 
-/** Signals that the client has disconnected. */
 export interface DisconnectSignal {
   isDisconnected(): boolean;
   disconnect(): void;
-  /** Calls `listener` when the client disconnects. Returns a function that removes the listener. */
   onDisconnect(listener: () => void): () => void;
 }
 
@@ -27,7 +25,6 @@ export function disconnectSignal(): DisconnectSignal {
   };
 }
 
-/** Resolves after `ms` on the clock, or when the client disconnects. */
 export function sleep(clock: Clock, ms: number, client: DisconnectSignal | null): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -44,7 +41,6 @@ export function sleep(clock: Clock, ms: number, client: DisconnectSignal | null)
   });
 }
 
-/** Waits for `count` turns of the event loop. */
 export async function eventLoopTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await new Promise<void>((resolve) => void setImmediate(resolve));

@@ -64,7 +64,7 @@ const alert = objectSchema({
   created_at: timeSchema,
 });
 
-/** Schemas of the routes of webhooks and alerts; `Behaviour` validates the request bodies instead. */
+/** These schemas only describe webhooks and alerts: `Behaviour` validates the request bodies. */
 export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",

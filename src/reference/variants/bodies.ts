@@ -16,7 +16,6 @@ import {
   type Override,
 } from "../patch.ts";
 
-/** Reverses the order of the members in every object. */
 function reverseKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reverseKeys);
   if (!isObject(value)) return value;
@@ -36,7 +35,7 @@ export function withFractions(value: unknown): string {
   return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
 }
 
-/** Adds a field to every object. Leaves out maps, in which each key is data. */
+/** Adds a field to every object, but not to maps, whose keys are data. */
 function addFields(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((part) => addFields(part));
   if (!isObject(value)) return value;
@@ -126,12 +125,10 @@ const wireVariants = variants("Endpoints / Common request rules", {
 
 const envelopeMetadata = { execution_time: 0.25, tokens_used: 0 };
 
-/** Wraps a body in the document's generic envelope: the body becomes `data.result`. */
 export const wrapAsResult = (value: unknown) => ({
   status: "success",
   data: { result: value, metadata: envelopeMetadata },
 });
-/** Wraps a body in the document's generic envelope: the body becomes `data`. */
 export const wrapAsData = (value: unknown) => ({ status: "success", data: value });
 const wrapWithMetadata = (value: unknown) => ({
   status: "success",
@@ -143,7 +140,6 @@ const healthBody = overrideJson("healthBody");
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
 
-/** Makes the server accept any value in one field of a request. */
 const acceptAnyValue =
   (field: string): Override =>
   (base) => ({

@@ -18,7 +18,6 @@ import { runsAgent } from "../endpoint.ts";
 
 type LimiterFactory = (size: WindowSize) => Limiter;
 
-/** Replaces the limiters of the hour and the minute by limiters of other kinds. */
 function withLimiters(hour: LimiterFactory, minute: LimiterFactory): Override {
   return () => ({
     limiters: (limits) => {

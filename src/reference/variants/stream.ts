@@ -12,7 +12,6 @@ import {
 
 const maxStreamMs = 60_000;
 
-/** Ends a stream with an error once its waits exceed `maxStreamMs` in total. */
 function limitDuration(steps: readonly StreamStep[]): readonly StreamStep[] {
   let waitedMs = 0;
   const cut = steps.findIndex((step) => {

@@ -5,27 +5,21 @@ import { addressSet, normalizeAddress } from "../addresses.ts";
 
 /** Refuses webhook URLs by which a user could make the server send requests to its own network. */
 export interface AddressGuard {
-  /** Returns why the server does not deliver to a URL, or `null`; does not resolve host names. */
+  /** Returns why the server does not deliver to a URL, or `null`. Does not resolve host names. */
   addressRefusal(url: string): string | null;
-  /** Resolves a host name to connect to. Fails if the server may not deliver to one of its addresses. */
   readonly lookup: LookupFunction;
 }
 
-/** Finds all IP addresses of a host name. */
 export type Resolver = (name: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
 export interface GuardOptions {
-  /** Whether deliveries to the server's own machine are allowed. */
   readonly allowsLoopback: boolean;
-  /** IP addresses and CIDRs that webhooks may use although they are not public. */
   readonly allowed: readonly string[];
   /** This machine's addresses, which no webhook may reach. Default: those of all network interfaces. */
   readonly machineAddresses?: readonly string[];
-  /** The resolver of host names. Default: the system's. */
   readonly resolve?: Resolver;
 }
 
-/** The error for a host name that has no address, or an address to which the server does not deliver. */
 export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddress";
 }
@@ -36,11 +30,6 @@ const systemResolver: Resolver = (name, done) =>
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
 
-/**
- * Creates a guard.
- *
- * @throws {Error} if an allowed network is invalid
- */
 export function addressGuard(options: GuardOptions): AddressGuard {
   const { allowsLoopback, resolve = systemResolver } = options;
   const allowed = addressSet(options.allowed);
@@ -80,7 +69,6 @@ function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/.test(host);
 }
 
-/** Whether only the server's own machine can reach a server that listens on `host`. */
 export function listensOnLoopback(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
@@ -153,7 +141,6 @@ function toDottedIpv4(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** Returns the eight 16-bit groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
   // `URL` normalizes IPv6 addresses to a form without dots.
   const { hostname } = new URL(`http://[${address}]/`);

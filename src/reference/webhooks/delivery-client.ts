@@ -4,21 +4,15 @@ import type { Header } from "../behaviour/transport.ts";
 import type { Clock } from "../clock.ts";
 import { RefusedAddressError, type AddressGuard } from "./address-guard.ts";
 
-/** A request that is sent to a webhook receiver. */
 export interface DeliveryRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly bytes: Uint8Array;
-  /** Local IP address to send from; `null` for the system's choice. */
   readonly localAddress: string | null;
   readonly framing: "length" | "chunked";
-  /** Milliseconds of the server's clock until the response's status and headers must arrive. */
   readonly timeoutMs: number;
-  /** Whether the delivery succeeds only if the whole response body has arrived. */
   readonly awaitsBody: boolean;
-  /** Whether the client follows one redirect, with a GET. */
   readonly followsRedirects: boolean;
-  /** Whether a response with these header names may count as success. The names are in lower case. */
   readonly acceptsResponse: (headerNames: readonly string[]) => boolean;
 }
 
@@ -28,10 +22,8 @@ export type DeliveryOutcome =
   | { readonly kind: "silent"; readonly failure: string }
   | { readonly kind: "failed"; readonly failure: string };
 
-/** Sends requests. Never rejects. */
 export interface DeliveryClient {
   send(delivery: DeliveryRequest): Promise<DeliveryOutcome>;
-  /** Closes every connection at once. */
   close(): Promise<void>;
 }
 
@@ -40,7 +32,7 @@ const maxReadBodyBytes = 65_536;
 /** Maximum time for reading a response body, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
-/** Maximum time for opening a connection, in real milliseconds. An abort does not stop the opening. */
+/** Maximum time for opening a connection, in real milliseconds, because an abort does not stop the opening. */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
@@ -60,7 +52,6 @@ export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClien
   };
 }
 
-/** Creates the undici agent whose connections start at one local IP address. */
 const openAgent = (guard: AddressGuard, localAddress: string | null): Agent =>
   new Agent({
     connect: { lookup: guard.lookup, timeout: connectTimeoutMs },
@@ -105,7 +96,6 @@ interface Connection {
   readonly dispatcher: Dispatcher;
 }
 
-/** Sends a delivery. Follows one redirect if `followsRedirects` is set. */
 async function requestFollowing(
   { url, headers, bytes, framing, followsRedirects }: DeliveryRequest,
   guard: AddressGuard,
@@ -123,13 +113,12 @@ async function requestFollowing(
   return request(next, connection);
 }
 
-/** Returns the URL to which a response redirects; `null` if the response is no redirect. */
 function redirectOf(url: string, { statusCode, headers: { location } }: Dispatcher.ResponseData): string | null {
   const isRedirect = statusCode >= 300 && statusCode <= 399 && typeof location === "string";
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
-/** Reads a short response body to its end, to reuse the connection; closes the connection of a long one. */
+/** Reads a short body to its end, to reuse the connection. Closes the connection of a long body. */
 function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

@@ -1,49 +1,45 @@
 import type { Enabler, SkipReason } from "../skip-reason.ts";
 import type { Probe } from "../probe.ts";
 
-/** A cell of a coverage matrix, such as all responses of invoke with status 200, or all events of one name. */
+/** A group of similar messages, such as all `invoke` responses with status 200, or all events of one name. */
 export interface Cell {
-  /** The source of the cases: the name of an endpoint, `stream events` or `deliveries received`. */
+  /** The source of the messages: an endpoint's name, `stream events` or `deliveries received`. */
   readonly of: string;
-  /** The status, event name or delivery type that all cases of the cell have. */
+  /** The status, event name or delivery type that all messages of the cell share. */
   readonly kind: string;
 }
 
-/** A cell whose cases the interface document lists. */
 export interface DocumentedCell extends Cell {
-  /** The setting that a request needs to produce a case of this cell; `null` if none is needed or helps. */
+  /** The setting that the user must make before a request can produce such a message; `null` if nothing. */
   readonly reach: Enabler | null;
 }
 
-/** All cases to which a clause applies, in cells of one kind, such as `invoke` with status 200. */
+/** All messages to which a clause applies, grouped into cells. */
 export interface CoverageMatrix {
   /** Describes the cases that the matrix covers, such as "every response 200 of invoke". */
   readonly description: string;
-  /** The cells that the interface document lists. */
   readonly cells: readonly DocumentedCell[];
-  /** The probe that runs last, and sends requests for cells that still have no case; `null` if there is none. */
+  /** The probe that runs last. It sends requests for cells that still have no message. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 
-/** The evidence of a probe that sends requests for cells without a case. */
+/** The evidence of a probe that sends requests for cells without a message. */
 export interface UncoveredCells {
-  /** Cells that still have no case, with the reason. */
+  /** The cells that still have no message, and why. */
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
-/** Counts of the judged cases in one cell. `looked`: all of them; `broken`: those that break the clause. */
+/** Counts of the judged messages in one cell. `broken`: those that break the clause. */
 export interface CellCoverage extends Cell {
   readonly looked: number;
   readonly broken: number;
 }
 
-/** How many cases of a matrix were judged (`looked`), and how many of them break the clause. */
+/** How many messages a check judged, and how many of them break the clause. */
 export interface Coverage {
   readonly looked: number;
   readonly broken: number;
-  /** The cells that have a case: first those of the matrix, in its order, then others. */
   readonly cells: readonly CellCoverage[];
-  /** Cells of the matrix that have no case. */
   readonly unseen: readonly DocumentedCell[];
 }
 

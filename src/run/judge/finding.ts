@@ -6,10 +6,10 @@ import type { Coverage } from "./coverage.ts";
 /** A recorded exchange or delivery that supports a finding. */
 export type Proof = Exchange | Delivery;
 
-/** The result of a check. A check that judges many cases also says which cells they cover. */
+/** The result of a check. If the check judges many messages, `seen` counts them. */
 export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
-/** The possible results of a check. `at`: the messages that show it; if empty, the first five are listed. */
+/** The possible results of a check. `at` lists the messages that show the result. */
 type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
@@ -23,12 +23,11 @@ type FindingKind<R extends string> =
     }
   /** A deviation that the vendor may intend. The report shows it as a note, even if the clause is a MUST. */
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
-  /** The clause does not apply to this target, for example because the tier has no published number. */
   | Inapplicable
   /** The evidence does not suffice for a verdict; the check counts as skipped. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
-/** The finding that a clause does not apply. `exempt`: by the target file, and the verdict ignores the clause. */
+/** A clause does not apply. `exempt`: because the target file excludes the clause, so the verdict ignores it. */
 interface Inapplicable {
   readonly kind: "inapplicable";
   readonly reason: string;
@@ -38,7 +37,7 @@ interface Inapplicable {
 export type Breach = Extract<Finding, { kind: "breach" }>;
 export type Unproven = Extract<Finding, { kind: "unproven" }>;
 
-/** The result of observing a gap: a text on how the target behaves, or why nothing was observed. */
+/** How the target behaves where the document is silent, or why nothing was observed. */
 export type Observation = { readonly kind: "observed"; readonly text: string } | Unproven;
 
 export const holds = (): { readonly kind: "holds" } => ({ kind: "holds" });
@@ -48,7 +47,6 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
   reading,
 });
 
-/** Creates the finding that the target breaks a clause. `at` are the messages that show it. */
 export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
   expected,
@@ -78,7 +76,7 @@ export const inapplicable = (reason: string): { readonly kind: "inapplicable"; r
   reason,
 });
 
-/** Creates the finding of a clause that does not concern the target, as its target file says. */
+/** Creates the finding for a clause that the target file excludes. */
 export const exempt = (reason: string): Inapplicable => ({ kind: "inapplicable", reason, exempt: true });
 
 export const observed = (text: string): Observation => ({ kind: "observed", text });

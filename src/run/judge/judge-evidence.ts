@@ -10,7 +10,7 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import { type SkipReason, needsTierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
-/** The result of a check for one tier, or for the whole target (`instance: null`). `error`: the harness failed. */
+/** The result of a check for one tier, or for the whole target if `instance` is `null`. */
 export interface Judgement {
   readonly check: Check;
   readonly suite: string;
@@ -20,7 +20,7 @@ export interface Judgement {
   readonly exchanges: readonly string[];
 }
 
-/** The results of all probes by name. A tier probe has one for each tier; another probe has one. */
+/** Maps a probe's name to its results. A tier probe has one result for each tier. */
 export type ProbeResults = ReadonlyMap<
   string,
   readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
@@ -36,7 +36,7 @@ export const resultsByProbe = (runs: readonly ProbeRun[]): ProbeResults =>
     ({ name }) => name,
   );
 
-/** Judges the evidence by every check. Pure: the same evidence always gives the same findings. */
+/** Runs every check on the evidence. Pure: the same evidence always gives the same results. */
 export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): Judgement[] {
   const judge = memoizeByPair((check: Check, instance: string | null): JudgedCheck =>
     check.widens === undefined
@@ -63,11 +63,9 @@ export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): 
 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
-/** Whether a judgement is the one to report of a clause that never applies. */
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
-/** Returns the tiers for which a check is judged; `null` stands for the whole target. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -76,7 +74,7 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
-/** Judges a repeated check. Returns `inapplicable` if it shows nothing new, so that no finding is listed twice. */
+/** Judges a repeated check. Returns `inapplicable` for a finding that the earlier check already reports. */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
   earlier: readonly JudgedCheck[],
@@ -109,7 +107,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if `maxRequests` was reached before every cell had a case. */
+/** Turns a pass into `unproven` if the run's request limit left cells without a message. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -147,7 +145,6 @@ function gatherEvidence(check: Check, instance: string | null, results: ProbeRes
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-/** Removes from a probe's evidence the requests that only checks of later requirement sets judge. */
 const evidenceForSet = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
@@ -187,7 +184,7 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Skips rate-limit samples, recognized by `headClockMs`: there may be thousands, without exchanges.
+  // Rate-limit samples, which have `headClockMs`, are skipped: they contain no exchanges, and there may be thousands.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 
@@ -197,7 +194,7 @@ export const isDelivery = (value: object): value is Delivery =>
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
-/** Judges the checks of a probe that has just ended, and returns the first breach that stops the run. */
+/** Judges a probe that has just ended. Returns the first broken check that must stop the run. */
 export function breachShownBy(
   { planned: { probe: ended } }: ProbeRun,
   done: readonly ProbeRun[],

@@ -7,7 +7,7 @@ export interface RunBounds {
   readonly maxRequests: number | null;
   /** Maximum number of invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
-  /** Larger windows are not tested, because using them up takes minutes. Default: 5000 requests. */
+  /** Rate-limit windows of more requests are not tested, because using them up takes minutes. Default: 5000. */
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
@@ -28,7 +28,7 @@ export type Bound = { readonly help: string } & (
   | { readonly kind: "switch" }
 );
 
-/** Every bound with its help text. The command line makes flags of it, and the library checks options by it. */
+/** Every bound with its help text. Both the command line and the library use this table. */
 export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
   maxRequests: {
     kind: "count",
@@ -77,27 +77,23 @@ export const defaultBounds: RunBounds = {
   requestIds: false,
 };
 
-/** Completes the given bounds with the defaults. A fast run waits only if `maxWaitMs` is given. */
 export const withDefaultBounds = (given: Partial<RunBounds>): RunBounds => ({
   ...defaultBounds,
   ...(given.fast === true && { maxWaitMs: 0 }),
   ...given,
 });
 
-/** Returns the maximum number of requests of a run. Default: 1000, unless the target is on loopback. */
 export const maxRequestsFor = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);
 
 const timeBesidesWaitingMs = 180_000;
 
-/** Returns the maximum duration of a run in milliseconds. Default: three minutes more than its waiting time. */
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
   maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;
 
 /** Default seed of the generated requests, fixed to make runs repeatable. */
 export const defaultCoverageSeed = 1;
 
-/** Smallest seed that the user may choose. */
 export const minCoverageSeed = 1;
 
 /** Returns the seed of a nightly run: its day in UTC, such as 20300205. */

@@ -17,7 +17,7 @@ export interface ReportedWindow {
   readonly date: number | null;
 }
 
-/** Finds the published tier that has a window of `limit` requests; `null` if none, or in doubt. */
+/** Finds the published tier with a window of that size. Returns `null` if none or several match. */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
   const tierWith = (window: "perHour" | "perMinute"): PublishedTier | null =>
@@ -29,7 +29,7 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   return mayBeFreeHour(reported) ? null : byMinute;
 }
 
-/** Whether a window of 100 requests may be the hour of the free tier instead of the minute of the pro tier. */
+/** A limit of 100 may be the free tier's hour or the pro tier's minute. */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;
   return isLastMinute || remaining < limit - 10;

@@ -18,16 +18,15 @@ import {
 import { includesThisMachine } from "../../target/source-address.ts";
 import { limitsOf } from "./key-limits.ts";
 
-/** A tier whose limits the run tests, and the key with which it does so. */
 export interface TierUnderTest {
   readonly tier: string;
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** A second usable key of the tier. `null` if there is none. */
+  /** A second usable key of the same tier. */
   readonly siblingKey: TargetKey | null;
 }
 
-/** Recognizes the kinds of special keys. `elsewhere`: the key works only from other addresses. */
+/** How to recognize each kind of special key. `elsewhere`: a key that works only from other addresses. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -46,7 +45,6 @@ export type ValueByNeed = {
 } & { readonly [E in WebhookEvent as `triggers.${E}`]: () => Promise<void> } & {
   readonly "keys.second": TargetKey;
   readonly clock: ClockControl;
-  /** The server that receives the deliveries of webhooks and alerts. */
   readonly receiver: Receiver;
   /** The secret with which requests are signed. */
   readonly signing: string;
@@ -60,7 +58,6 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** The value of a need before the run. For the receiver, it is the address to listen on. */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type NeedResolution =
@@ -113,7 +110,6 @@ type KeyNeed = Extract<Need, `keys.${string}`>;
 
 export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.");
 
-/** Returns the key for a need such as `keys.expired`. `null` if the target has no such key. */
 export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
   const found = resolverByNeed[need](target);
   return typeof found === "object" && found !== null && "name" in found ? found : null;
@@ -131,22 +127,21 @@ function secondKey(target: Target): TargetKey | null {
   return untestedFirst(others, target)[0] ?? null;
 }
 
-/** Sorts keys. Keys whose limits the run does not test come first. */
+/** Sorts keys: first those whose limits the run does not test. */
 export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
   const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** Up to this limit per minute, a main key has too few requests for all probes in real time. */
+/** A main key with at most this limit per minute counts as having few requests. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/** Whether the main key's limit per minute is too small for all probes; `false` with a test clock. */
+/** Whether the main key's limit per minute is too small for all probes. With a test clock, no limit is. */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;
 }
 
-/** Returns the tiers whose limits are known, each with one usable key. */
 export function tiersUnderTest(target: Target): TierUnderTest[] {
   const tiers = new Map<string, TierUnderTest>();
   const usable = usableKeys(target);

@@ -16,21 +16,17 @@ import {
 import { executionsOf, type Probe, requestsOf, type Stage } from "../probe.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 
-/** A probe of the plan. A tier probe is in the plan once for each tier. */
+/** A probe of the plan. A probe that tests tiers occurs once for each tier. */
 export interface PlannedProbe {
   readonly probe: Probe;
-  /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
   /** Whether a check judges the probe's evidence, instead of only observing it. */
   readonly isJudged: boolean;
   /** The checks of `must` clauses for which the probe collects evidence. */
   readonly musts: readonly Check[];
   readonly requests: number;
-  /** Approximate number of agent executions. */
   readonly executions: number;
-  /** Names of the keys that the probe sends with. */
   readonly keys: readonly string[];
-  /** Whether the main key is one of `keys`. */
   readonly usesMainKey: boolean;
   readonly skip: SkipReason | null;
 }
@@ -57,7 +53,7 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // In real time, probes that create webhooks go first: retries then arrive while other probes run.
+  // In real time, probes that create webhooks go first: their retries arrive while other probes run.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
@@ -82,7 +78,6 @@ export function planProbes(
   });
 }
 
-/** Returns a list of the probes that prepare the target for a probe, and then the probe itself. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
 function keyNamesOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
@@ -121,13 +116,12 @@ const isSlow = (probe: Probe, isJudged: boolean): boolean =>
     probe.waits !== undefined ||
     probe.isJudgedLater === true);
 
-/** Returns why a probe is skipped that would use up a window of more than `maxWindow` requests; else `null`. */
 function tooLargeWindow(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };
 }
 
-/** The result of a probe in a run. Unlike in saved evidence, a skip reason is data here and not yet text. */
+/** The result of a probe. Its skip reason is not yet a text, as it is in saved evidence. */
 export type ProbeRunResult = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & SkipReason);
 
 export interface ProbeRun {

@@ -3,7 +3,6 @@ import { need, type SkipReason } from "../skip-reason.ts";
 import type { Recorder } from "../send/recorder.ts";
 import type { PlannedProbe } from "./plan.ts";
 
-/** A number of requests, and a number of agent executions. */
 interface RequestCounts {
   readonly requests: number;
   readonly executions: number;
@@ -11,7 +10,6 @@ interface RequestCounts {
 
 interface BudgetBounds {
   readonly maxRequests: number;
-  /** Maximum number of agent executions; `null` for no bound. */
   readonly maxExecutions: number | null;
   readonly recorder: Pick<Recorder, "sent" | "executions">;
 }
@@ -23,11 +21,11 @@ export interface Reservation {
   readonly release: () => void;
 }
 
-/** Divides the requests and executions that a run may cause among its probes. */
+/** Divides the run's limits on requests and agent executions among its probes. */
 export interface RequestBudget {
-  /** Returns why the rest of the budget is too small for a probe; `null` if it is large enough. */
+  /** Returns why a probe needs more than the budget has left; `null` if the budget is large enough. */
   readonly reasonAgainst: (planned: PlannedProbe) => SkipReason | null;
-  /** Reserves the planned requests and executions of a probe, so that probes that begin later cannot use them. */
+  /** Reserves requests and executions for a probe, so that other probes cannot use them. */
   readonly reserve: (planned: PlannedProbe) => Reservation;
 }
 
@@ -61,13 +59,11 @@ export function startRequestBudget({ maxRequests, maxExecutions, recorder }: Bud
   };
 }
 
-/** The budget of a run without bounds. */
 export const unlimitedBudget: RequestBudget = {
   reasonAgainst: () => null,
   reserve: () => ({ take: () => {}, release: () => {} }),
 };
 
-/** Returns why a probe does not fit into the requests and executions that are left; `null` if it fits. */
 export function reasonOverBudget({ requests, executions }: RequestCounts, left: RequestCounts): SkipReason | null {
   if (requests > left.requests)
     return {
@@ -82,7 +78,7 @@ export function reasonOverBudget({ requests, executions }: RequestCounts, left: 
   return null;
 }
 
-/** Whether a probe runs even if the run may send no more requests: it judges earlier requests. */
+/** A probe that judges earlier requests runs even if the run may send no more. */
 const isExemptFromBudget = ({ probe }: PlannedProbe): boolean =>
   probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
 

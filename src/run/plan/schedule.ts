@@ -13,7 +13,7 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes of the step leave some of the waiting time for the stage `limits`. */
+  /** Which probes of the step must leave some waiting time for the stage `limits`. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -22,11 +22,11 @@ export interface ScheduleConditions {
   readonly canAdvance: boolean;
   /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
-  /** Whether an agent is reserved for webhook probes; without one, tests of limits could cause deliveries. */
+  /** Whether an agent is reserved for webhook probes, so that other probes cause no deliveries. */
   readonly hasWebhookAgent: boolean;
 }
 
-/** Orders the probes of a run into steps: by stage on a test clock; in real time, different keys wait together. */
+/** Orders the probes of a run into steps. */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
   { canAdvance, hasFewRequests, hasWebhookAgent }: ScheduleConditions,
@@ -58,7 +58,7 @@ export function buildSchedule(
 
 type PlannedProbes = readonly PlannedProbe[];
 
-/** Puts the stage `concurrency` before the first webhook, which would get its failing executions. */
+/** The stage `concurrency` comes before the first webhook, which would get deliveries about its failures. */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const first = at === -1 ? exclusive : exclusive.slice(0, at);
@@ -71,7 +71,6 @@ function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: Planne
   ];
 }
 
-/** Splits the stage `limits` at its `concurrent` probes, which share the test clock. */
 function withSharedClock(limits: PlannedProbes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
@@ -92,13 +91,13 @@ const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
-/** Orders the steps for a main key with few requests: tests of limits on that key come last. */
+/** With few requests, the tests of the main key's limits come last. */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a main-key probe also needs a key that `spare` probes use up: it runs early, to avoid a wait.
+  // Runs such a probe early, before the `spare` probes use up one of its keys.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -112,7 +111,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   ];
 }
 
-/** Sorts probes by how many `must` checks they help to judge for each request that they send, most first. */
+/** Sorts probes by how many `must` checks they help to judge for each request. */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);
@@ -135,7 +134,6 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
 /** Added to the value of each probe, so that among probes of no value those with fewer requests come first. */
 const minProbeValue = 0.01;
 
-/** Orders probes for real time: first those that use a tier's key, then those that test tiers, then others. */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
@@ -148,7 +146,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Puts each tier's `limits` probes last, unless the others need more than half of a minute's requests. */
+/** Puts each tier's `limits` probes last, unless its other probes need over half a minute's limit. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

@@ -10,7 +10,7 @@ import { globOf } from "../../base/text.ts";
 import { exempt } from "../judge/finding.ts";
 import type { Target } from "../../target/target.ts";
 
-/** Which checks to run, by clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
+/** Selects checks by clause id, check id, suite title, or a pattern such as `SSE-*`. */
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
@@ -23,11 +23,10 @@ export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
   /** The requirement set to judge by. Checks of later sets also run, but do not count. */
   readonly requirements: RequirementSet;
-  /** The patterns by which `suites` were selected. Absent if all suites are included. */
+  /** The patterns that selected the suites. Absent if all suites run. */
   readonly selection?: Selection;
-  /** Seed of the random requests in the stage `coverage`. Default: 1; a nightly run can pass its date. */
+  /** Seed of the random requests in the stage `coverage`. Default: 1. */
   readonly coverageSeed?: number;
-  /** Makes the texts about skipped checks, for the report and the evidence. */
   readonly messages: Messages;
 }
 
@@ -51,7 +50,7 @@ export function selectChecks(
   );
 }
 
-/** Returns the `must` clauses of the requirement set of which no check is selected. */
+/** Returns the `must` clauses without a selected check. */
 export function unselectedMusts(
   all: readonly Suite[],
   selected: readonly Suite[],
@@ -67,7 +66,6 @@ export function unselectedMusts(
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
-/** Returns the `selection` of a {@link RunScope} in an object, which is empty if all checks are selected. */
 export const selectionIn = ({ only, skip, profiles }: Selection): Pick<RunScope, "selection"> =>
   only.length + skip.length === 0 && profiles === undefined
     ? {}
@@ -85,7 +83,6 @@ export function readProfile(name: string, option: string): Profile {
 
 type Matcher = (check: Check, title: string) => boolean;
 
-/** Returns a function that tells whether a check is selected, by the check and the title of its suite. */
 export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
   const [wanted, unwanted] = [only.map(matcherOf), skip.map(matcherOf)];
   return (check, title) =>
@@ -94,7 +91,7 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/** Whether a check belongs to a chosen profile, or is of `core` and covers an endpoint of one. */
+/** A check of the profile `core` also belongs if it covers an endpoint of a chosen profile. */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;
@@ -117,12 +114,12 @@ function requireMatch(pattern: string, selection: string, suites: readonly Suite
 /** Whether a clause is about API keys. Such a clause does not apply to a server that asks for no keys. */
 export const isAboutKeys = (clause: string): boolean => /^(AUTH|KEY)-/.test(clause) || otherKeyClauses.includes(clause);
 
-/** Clauses about keys whose ids begin neither with `AUTH` nor with `KEY`. */
+/** Clauses about keys whose ids do not begin with `AUTH` or `KEY`. */
 const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"];
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Returns the suites for a target. If it asks for no keys, clauses about keys are exempt, without probes. */
+/** Returns the suites for a target. Excludes clauses about keys if the target asks for none. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -14,12 +14,12 @@ export interface Client {
   readonly as: (key: TargetKey) => Client;
   /** Returns a copy for a probe that begins now. Its requests throw {@link TargetLost} after an outage begins. */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
-  /** Returns a copy of the client whose requests only this requirement set and later ones judge. */
+  /** Returns a copy whose requests only this requirement set and later ones judge. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing. Returns at once, while the request is under way. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
-  /** Sends without pacing, and records only the rate-limit sample of the response, not the exchange. */
+  /** Sends without pacing. Records only the status, times and rate-limit headers of the response. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
   /** Invokes an agent. Fields that a role assignment sets replace those of `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
@@ -36,7 +36,6 @@ export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "st
   return template.replaceAll("{agent_id}", () => encodedSegment(agent)).replaceAll("{endpoint}", endpoint);
 }
 
-/** Returns the body of a request. Fields that a role assignment sets replace those of `body`. */
 export const bodyFor = (who: string | RoleAssignment, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 

@@ -1,19 +1,18 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** The parts of a request that decide what it does to the target, such as crash it. */
+/** The parts of a request that could make it crash the target. */
 export interface RequestContent {
   readonly method: string;
   readonly url: string;
   readonly body: string | null;
 }
 
-/** Finds requests that may crash the target: their connection broke at the beginning of two outages. */
+/** Finds requests that may crash the target: twice, an outage began while the target served them. */
 export interface CrashSuspects {
-  /** Must be called with a request whose connection broke and which is sent again at once. */
+  /** Must be called with a request that is sent again at once after its connection broke. */
   readonly observeResent: (exchange: Exchange) => void;
-  /** Must be called with an unanswered request of an outage; `isCut`: it was sent before the connection broke. */
+  /** Must be called with an unanswered request of an outage. `isCut`: it was sent before the connection broke. */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
-  /** Must be called when the target is back. */
   readonly endOutage: () => void;
   /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
   readonly brokenIn: (outage: object) => readonly string[];

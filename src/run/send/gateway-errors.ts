@@ -3,14 +3,13 @@ import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { isGatewayError, mayRetry } from "./retry.ts";
 import { endpointOf } from "./crash-suspects.ts";
 
-/** A response of the target, or of a gateway. */
+/** An exchange with a response, from the target or from a gateway. */
 export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
   /** Must be called with each response: the times of 502, 503 and 504 show whether a gateway sent them. */
   readonly observe: (exchange: AnsweredExchange) => void;
-  /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
 }
 
@@ -18,7 +17,6 @@ interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
   /** Repeats an earlier GET. Resolves to `true` if the target, not a gateway, responds. */
   readonly isAnswering: () => Promise<boolean>;
-  /** Sends a request again. */
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
 }
 
@@ -29,7 +27,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Whether all responses with 502, 503 and 504 seem to come from the target, not from a gateway. */
   let isOwn = false;
 
-  /** Whether the target answers other requests, but not this one, nor its repetition. */
+  /** Whether the target answers other requests, but fails this one twice. */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

@@ -11,16 +11,15 @@ export interface OutageTimes {
   readonly toMs: number | null;
 }
 
-/** The outages of a run, and the waits for their end. */
 export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
-  /** Returns the latest outage if it was not yet over at the time `ms`; `null` otherwise. */
+  /** Returns the outage that was under way at the time `ms`; `null` if there was none. */
   readonly at: (ms: number) => OutageTimes | null;
   /** Records the beginning of an outage; returns the current one if there is one already. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
   /** Waits for the end of the latest outage; `false` if the target does not come back. */
   readonly awaitReturn: () => Promise<boolean>;
-  /** Rejects when the target does not come back after an outage or, with `isHasty`, when an outage begins. */
+  /** Rejects if the target does not come back; with `isHasty`, as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
   /** Whether the target did not come back in time, so that the run gives up. */
   readonly isDead: () => boolean;
@@ -28,9 +27,7 @@ export interface OutageLog {
 
 interface OutageLogOptions {
   readonly now: () => number;
-  /** Whether the target works again after an outage of this kind. */
   readonly isBack: (kind: OutageKind) => Promise<boolean>;
-  /** Sleeps for some milliseconds of real time. Rejects if the run is stopped. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly onReturn: () => void;
   /** If the target refuses connections for this long, the run gives up. */

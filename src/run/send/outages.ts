@@ -5,19 +5,17 @@ import { openOutageLog, type OutageKind, type OutageLog, type OutageTimes } from
 import { hasTooLongHead, isClosedByHarness, isConnectionLost, isGatewayError, isUnreachable } from "./retry.ts";
 import { type CrashSuspects, trackCrashSuspects } from "./crash-suspects.ts";
 
-/** A time in which the target accepted no connections, or a gateway answered in its place. */
 export interface Outage extends OutageTimes {
   /** Method and path of each request whose connection broke when the outage began. */
   readonly broken: readonly string[];
 }
 
-/** Notices outages of the target, and waits for their ends. */
 export interface OutageMonitor
   extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
   /** Number of outages so far, including one that is not over. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
-  /** Checks whether an exchange shows the beginning of an outage. Returns it with the result in `reconnect`. */
+  /** Notices if an exchange shows that an outage began. Returns the exchange with `reconnect` set. */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
   /** Describes the outages as part of a sentence. `null` if there was none. */
@@ -29,20 +27,18 @@ interface OutageOptions {
   readonly now: () => number;
   /** Opens and closes a new connection. Resolves to whether the target accepted it. */
   readonly connect: () => Promise<boolean>;
-  /** Sends a recorded request again, and records it. `during` marks it as part of an outage of that kind. */
+  /** Sends a recorded request again. `during`: the kind of outage in which this happens. */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
-  /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Called when the target is reachable again. */
   readonly onReturn: () => void;
   /** If the target refuses connections for this long, the run gives up. */
   readonly deadAfterMs: number;
-  /** Interval of new connections to the target while the run sends nothing. */
+  /** How often to try a connection while the run sends nothing. */
   readonly idlePollMs: number;
 }
 
 export const defaultDeadAfterMs = 8000;
-/** How often an idle run tests whether the target accepts a connection: remote servers may log each test. */
+/** How often an idle run tries a connection. Less often for remote servers, which may log each attempt. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -108,7 +104,6 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
   };
 }
 
-/** Tries to connect to the target at intervals while the run sends nothing. Returns a function to stop. */
 function watchWhileIdle(
   { now, connect, idlePollMs }: Pick<OutageOptions, "now" | "connect" | "idlePollMs">,
   log: OutageLog,
@@ -126,14 +121,14 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Remembers a GET that the target answered, to repeat it; if possible `health`, which no limit counts. */
+/** Remembers a GET that worked, to repeat it later. Prefers `health`, which counts toward no limit. */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /** Whether the target itself, not a gateway, answers the remembered GET; `true` without one. */
+    /** Whether the target itself answers the remembered GET. `true` if no GET is remembered. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -141,7 +136,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/** Returns a function that tests whether the target accepts connections, or reuses a test since `sinceMs`. */
+/** Concurrent callers share one connection attempt, if it began at `sinceMs` or later. */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {
@@ -165,7 +160,6 @@ export const noOutages: OutageMonitor = {
   close: () => {},
 };
 
-/** Describes outages and the requests that may have caused them, without a capital letter and a full stop. */
 function describeOutages(outages: readonly OutageTimes[], suspects: readonly string[]): string {
   const described = outages.map(describeOne).join(", ");
   const cause = suspects.length === 0 ? "" : `; ${suspects.join(" and ")} preceded two losses, and may crash it`;

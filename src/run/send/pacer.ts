@@ -8,9 +8,9 @@ import type { RunClock } from "../time/run-clock.ts";
 
 /** Delays requests so that each key stays below its limits. Probes that test limits send without it. */
 export interface Pacer {
-  /** Detects a target that has become slow. Such a target gets one request at a time for each key. */
+  /** Detects a slow target, which then gets only one request at a time for each key. */
   readonly slowdown: SlowdownDetector;
-  /** Waits until the key's limits allow a request, or throws `WaitRefused`. Call the result after the response. */
+  /** Waits until the key may send, or throws `WaitRefused`. Call the returned function after the response. */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
   /** Updates a key's state from the headers of a response. Must be called for all requests. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
@@ -75,7 +75,6 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
     return release;
   };
 
-  /** Returns how long the key must wait before its next request, in milliseconds. */
   const msUntilAvailable = (state: KeyPace, perMinute: number): number => {
     const now = time.targetMs();
     const { reported } = state;
@@ -105,7 +104,6 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   };
 }
 
-/** Updates the state of a key from the headers of a response. */
 function updateState(state: KeyPace, { limit, remaining, resetAfter, date }: Sample, now: number): void {
   state.answeredMs.push(now);
   if (state.answeredMs.length > 10_000) state.answeredMs.splice(0, 5000);
@@ -120,7 +118,6 @@ function updateState(state: KeyPace, { limit, remaining, resetAfter, date }: Sam
   };
 }
 
-/** Returns how many requests a key can send at the time `now` without waiting. */
 function availableNow({ reported, answeredMs, running }: KeyPace, { perMinute }: TierLimits, now: number): number {
   const current = reported === null || now >= reported.untilMs ? null : reported;
   const left = current === null ? Infinity : current.remaining - current.sentSince;

@@ -6,13 +6,11 @@ import { isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 
 export type Recorder = ReturnType<typeof startRecorder>;
 
-/** Records everything that a run sends and receives. */
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Rate-limit samples by key before the last outage, one map for each period between outages. */
+  /** Rate-limit samples before the last outage: one map by key for each period between outages. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
-  /** When each outage ended, in milliseconds since the start of the run. */
   const outagesMs: number[] = [];
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
@@ -38,7 +36,7 @@ export function startRecorder() {
       if (!isAgentCall(sample) && agentHasRun(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
-    /** Returns all exchanges, including those during an outage, which do not show the behaviour of the target. */
+    /** Returns all exchanges, including those of outages, which say nothing about the target. */
     recorded: (): readonly Exchange[] => exchanges,
     /** Returns all exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
@@ -60,11 +58,9 @@ export function startRecorder() {
       earlier.push(new Map(samples));
       samples.clear();
     },
-    /** Number of requests sent so far. */
     sent: (): number => sent,
     /** Returns the number of agent executions so far, including failed ones and the queries in batches. */
     executions: (): number => executions,
-    /** Counts a request that is sent again because its connection broke. */
     countLost: (): void => void (lost += 1),
     lost: (): number => lost,
   };
@@ -72,12 +68,12 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** Whether the status shows that an agent ran; a 5xx may come from one that failed. */
+/** A failed agent may also give a 5xx. */
 const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);
 
-/** Returns the number of queries in a request body: 1 for a `query`, or the length of a `batch`; else 0. */
+/** Counts the queries in a request body: 1 for a `query`, the length of a `batch`, otherwise 0. */
 export function queriesIn(text: string): number {
   const body = tryParseJson(text);
   if (getPath(body, "query") !== undefined) return 1;

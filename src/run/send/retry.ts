@@ -8,19 +8,17 @@ import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
 
-/** Whether no connection to the target could be opened. */
 export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "unreachable";
 
-/** Whether the harness itself closed the connection before a response arrived. */
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/** Whether the target was unavailable at the end of the exchange, which then proves nothing. */
+/** Whether the target became unavailable during the exchange, which then proves nothing. */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
-/** Whether a response may be a gateway's: 502, 503 or 504 without any header or field of the interface. */
+/** Whether a gateway may have sent this response: 502, 503 or 504, without the interface's headers and fields. */
 export function isGatewayError({ status, headers, body }: Answered): boolean {
   if (!isGatewayStatus(status)) return false;
   if (headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"))) return false;
@@ -32,20 +30,18 @@ export function isGatewayError({ status, headers, body }: Answered): boolean {
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === headTooLong;
 
-/** Whether no response came in time. */
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** The options of a request that decide whether it may be sent again. */
 export interface RetryOptions {
   /** Never sends the request again, for probes that count the effects of their requests. */
   readonly noRetry?: true;
-  /** Sends at once, even if the key has no requests left. For probes that test limits, which provoke a 429. */
+  /** Sends at once, even if the key has no requests left, to provoke a 429. */
   readonly unpaced?: boolean;
   readonly deadlines?: Partial<Deadlines>;
 }
 
-/** Whether a request may be sent again, without changing what its probe counts, tests or times. */
+/** Whether repeating the request leaves the probe's counts and times valid. */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
   options.unpaced !== true &&

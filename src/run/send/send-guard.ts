@@ -15,7 +15,6 @@ import { isLostWithTarget, isUnreachable, type RetryOptions } from "./retry.ts";
 import { createTimeoutPolicy, type TimeoutPolicy } from "./timeout-policy.ts";
 
 export interface SendOptions extends RetryOptions {
-  /** A body to send as JSON. */
   readonly json?: unknown;
   /** A body to send unchanged. */
   readonly text?: string;
@@ -27,7 +26,7 @@ export interface SendOptions extends RetryOptions {
   readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** A value of the `Authorization` header that replaces the client's key. `null` omits the header. */
   readonly authorization?: string | null;
-  /** Takes the path as relative to the origin, and not to the base URL. */
+  /** Whether the path is relative to the origin instead of the base URL. */
   readonly fromOrigin?: boolean;
   /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one. */
   readonly minHeadMs?: number;
@@ -37,7 +36,6 @@ export interface SendOptions extends RetryOptions {
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
 }
 
-/** A request that a probe asks a client to send. */
 export interface ClientRequest {
   readonly method: string;
   readonly path: string;
@@ -51,7 +49,6 @@ export const usesClientKey = ({ options }: ClientRequest): boolean => options.au
 export interface SendGuard {
   /** Counts a request, and returns how many executions it may start. Throws if the run must not send it. */
   readonly admit: (call: ClientRequest) => number;
-  /** Must be called with the exchange of each admitted request. */
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
 }
@@ -74,7 +71,7 @@ interface GuardContext extends Pick<RunBounds, "maxExecutions" | "readOnly"> {
 export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: GuardContext): SendGuard {
   const timeouts = createTimeoutPolicy(time.now);
   let [sent, unreachable, executing] = [0, 0, 0];
-  // Without the bound `maxExecutions`, no body is parsed to count executions.
+  // Parsing each body costs time, so executions are counted only if they are limited.
   const executionsOf = maxExecutions === null ? () => 0 : possibleExecutions;
   return {
     timeouts,
@@ -97,7 +94,7 @@ export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, sign
       executing -= executionsOf(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // A timeout after a deadline that the probe has shortened says nothing about the target.
+      // If the probe shortened the deadline, the timeout says nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

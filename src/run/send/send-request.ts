@@ -20,7 +20,6 @@ import { isLastEvent } from "./timeout-policy.ts";
 
 export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
   readonly baseUrl: string;
-  /** The parts of the target that decide which fields a body needs. */
   readonly requestTarget: OwnRequestTarget;
   readonly transport: Transport;
   readonly recorder: Recorder;
@@ -31,7 +30,6 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
   readonly signal: AbortSignal;
 }
 
-/** State shared by a client and all its copies. */
 export interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
   /** Number of outages before the current probe began; any further outage throws {@link TargetLost}. */
@@ -46,7 +44,7 @@ const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 /** Maximum number of retries after a 429. Requests that test limits are not repeated. */
 const maxRateLimitRetries = 2;
 
-/** Sends a request; after a 429, repeats it at `retry_after`, at most twice, unless it tests limits. */
+/** Sends a request. After a 429, repeats the request as soon as `retry_after` allows, at most twice. */
 export async function sendAndRetry(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
@@ -62,7 +60,7 @@ export async function sendAndRetry(shared: SharedClientState, key: TargetKey, ca
   }
 }
 
-/** Real time to wait after a 429 for concurrency, until the server has freed a slot. */
+/** Real time to wait after a concurrency 429, until the server has freed a slot. */
 const slotReleaseMs = 400;
 
 /** Whether a 429 comes from the concurrency limit: the rate-limit window has requests left. */
@@ -105,7 +103,7 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   const release = isUnpaced ? () => {} : await shared.pacer.acquire(key);
   try {
     const exchange = await openAndRecord(shared, key, call).finished;
-    // The key's next request, which `release` starts, needs a slot that the server has freed.
+    // Waits until the server has freed a slot for the key's next request.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -113,7 +111,6 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   }
 }
 
-/** Starts a request without pacing. Its promise `finished` records the exchange. */
 export function openAndRecord(shared: SharedClientState, key: TargetKey, call: ClientRequest): PendingExchange {
   const pending = shared.transport.open(admit(shared, key, call));
   const finished = finishAndRecord(shared, key, call, pending, "exchange").then(({ exchange }) => exchange);
@@ -126,7 +123,7 @@ export async function takeSample(shared: SharedClientState, key: TargetKey, call
   return (await finishAndRecord(shared, key, call, pending, "sample")).sample;
 }
 
-/** Quick test for paths that the URL standard leaves as they are. Nearly all paths match. */
+/** A quick test for paths that URL parsing leaves unchanged. Nearly all paths match. */
 const unchangedPathPattern = /^[\w/?=&-]*$/;
 
 function checkPath({ path }: ClientRequest): void {
@@ -139,13 +136,11 @@ function checkPath({ path }: ClientRequest): void {
   throw new UnsendablePath(`${path} cannot be sent: URLs drop the segment \`${dropped}\``);
 }
 
-/** Returns the body of a call as it is sent, with the fields that its agent needs in each request. */
 function bodyToSend({ requestTarget }: SharedClientState, { method, path, options }: ClientRequest): string | null {
   const text = options.text ?? (options.json === undefined ? null : JSON.stringify(options.json));
   return text === null || method !== "POST" ? text : withOwnFields(requestTarget, path, text);
 }
 
-/** Checks a request against the run's bounds, and returns the request to send. Throws if a bound forbids it. */
 function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): OutgoingRequest {
   const { guard, baseUrl, pacer, outages, outagesBefore, onAdmitted } = shared;
   checkPath(call);
@@ -173,7 +168,6 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
   };
 }
 
-/** Waits for the end of an exchange. Records the exchange, or only its rate-limit sample. */
 async function finishAndRecord(
   { time, recorder, pacer, guard, outages, since }: SharedClientState,
   key: TargetKey,
@@ -201,7 +195,7 @@ async function finishAndRecord(
 }
 
 function headersOf(key: TargetKey, options: SendOptions): Header[] {
-  // The key of a target without authentication is an empty text.
+  // A target without authentication has a key with an empty text.
   const given = options.authorization === undefined ? `Bearer ${key.key}` : options.authorization;
   const authorization = key.key === "" ? null : given;
   const hasBody = options.json !== undefined || options.text !== undefined;

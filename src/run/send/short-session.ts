@@ -9,21 +9,17 @@ import { noOutages } from "./outages.ts";
 import { type Pacer, startPacer } from "./pacer.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
 
-/** Options of a short session. */
 interface ShortSessionOptions {
   readonly target: Target;
   readonly key: TargetKey;
   readonly maxRequests: number;
-  /** Longest total time to wait because of rate limits. */
   readonly maxWaitMs: number;
-  /** Whether only GET requests may be sent. Default: `false`. */
   readonly readOnly?: boolean;
   readonly signal: AbortSignal;
   readonly onWait?: (ms: number, why: string) => void;
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-/** A client for a few requests outside a run, and the parts that it uses. */
 interface ShortSession {
   readonly client: Client;
   readonly pacer: Pacer;

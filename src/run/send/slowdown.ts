@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** For each path, the median of this many first response times is compared with that of as many latest ones. */
+/** Number of first, and of latest, response times of a path. Their medians are compared. */
 const comparedResponses = 3;
 /** A target is slow if its latest responses take this many times as long as its first, and `minSlowMs` or more. */
 const slowdownFactor = 8;
@@ -12,7 +12,7 @@ export type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
 
 /** Detects a target that takes longer and longer to answer the same requests. */
 export function createSlowdownDetector() {
-  /** Response times of each path, in milliseconds: those of its first and of its latest responses. */
+  /** First and latest response times of each path, in milliseconds. */
   const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
   let [responses, unanswered] = [0, 0];
   let figures: string | null = null;
@@ -38,7 +38,6 @@ export function createSlowdownDetector() {
 
   return {
     observe,
-    /** Whether the target is slow according to its latest responses. */
     isSlow: (): boolean => isSlow,
     /** Counts a request that got no response in time, even after its retries. */
     countUnanswered: (): void => {

@@ -9,13 +9,11 @@ export interface TimeoutPolicy {
   readonly observe: (exchange: Exchange) => void;
   /** Returns the deadlines of the next request, shorter after a timeout of its endpoint. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /** Returns how long a stream may stay open after its last event. `isKnown`: one stayed open before. */
+  /** Returns how long a stream may stay open after its last event. `isKnown`: the target left one open before. */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
-  /** Returns why the run must stop, with numbers. `null` if it may go on. */
   readonly reasonToStop: () => string | null;
 }
 
-/** Deadlines of requests that run no agent. */
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Shortest deadlines of an endpoint that has timed out. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
@@ -26,14 +24,14 @@ const slowEndpointFactor = 3;
 const maxTimeoutTotalMs = 40_000;
 /** The run also stops after `count` timeouts that took `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
-/** Responses without an agent are late after `minMs`; the run stops after `maxTotalMs` of them. */
+/** Responses without an agent are late after `minMs`. The run stops once late responses took `maxTotalMs` in total. */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
-/** Minimum deadline of a request, however close the timeouts are to `maxTimeoutTotalMs`. */
+/** Shortest deadline of a request, even if the timeouts have nearly reached `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
-/** How long a stream may stay open after its last event; `knownMs` once the target has left one open. */
+/** How long a stream may stay open after its last event. `knownMs` applies once the target left one open. */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -53,7 +51,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Ignores streams of later requirement sets, to leave those that SSE-28 judges more time to close.
+      // Streams of later requirement sets do not count: the check SSE-28 needs the long timeout for its own streams.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -93,7 +91,6 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/** Counts the timeouts of a run and adds up their time, to decide whether the run must stop. */
 function trackTimeouts(now: () => number) {
   const time = sumPeriods();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
@@ -123,7 +120,6 @@ function trackTimeouts(now: () => number) {
   };
 }
 
-/** Tracks late responses to requests that run no agent. */
 function trackLateResponses() {
   const sum = sumPeriods();
   let [count, last] = [0, ""];
@@ -162,28 +158,23 @@ function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Dead
 
 const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
 
-/** Returns the last segment of a path or a URL, such as `invoke`. */
 function endpointOf(url: string): string {
   const [path = ""] = url.split("?", 1);
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Whether a request may run an agent, and so gets the time limit of agents. */
 const runsAgent = (method: string, path: string): boolean => method === "POST" && !/\/(webhooks|alerts)$/.test(path);
 
-/** Describes the deadline that ended an exchange. `null` if none did. */
 function deadlineIn({ answer }: Exchange): string | null {
   if (answer.kind === "unanswered") return answer.reason === "silent" ? answer.detail : null;
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** Returns when the last part arrived: of the last event, if the harness closed the connection. */
+/** Returns when the last data arrived. If the harness closed the connection, that is the last event. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 
-/** Whether a stream stayed open after its final event. */
 const isLeftOpen = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "deadline" && answer.events.some(isLastEvent);
 
-/** Whether an event is the final one of a stream. */
 export const isLastEvent = ({ name }: StreamEvent): boolean => isTerminalName(name);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** Real time to wait for an agent before the test clock is advanced, by the clock that agents follow. */
+/** How long to wait for an agent in real time before the test clock is advanced. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
 /** An agent that takes this much real time does not follow the test clock; less may be the network. */
 const minRealTimeMs = 900;
@@ -13,7 +13,6 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
   let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
   let advancing: Promise<unknown> = Promise.resolve();
 
-  /** Resolves to how long a promise took to settle, in real time; `null` if longer than `ms`. */
   const settlesAfter = async (promise: Promise<unknown>, ms: number): Promise<number | null> => {
     const settled = promise.then(
       () => true,
@@ -24,7 +23,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return null;
   };
 
-  /** Waits for an agent's response in real time, then by `advance`, one caller after another. */
+  /** Waits for an agent's response in real time, then advances the test clock. */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {
@@ -35,7 +34,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The advance made this agent respond, so agents follow the test clock; an earlier one was only slow.
+    // The agent answered after an advance, so agents follow the test clock. The earlier, late response was only slow.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

@@ -7,7 +7,6 @@ import { need, WaitRefused } from "../skip-reason.ts";
 
 /** The clock of a run. All times are in milliseconds. */
 export interface RunClock {
-  /** Real time since the start of the run. */
   readonly now: () => number;
   /** How far the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
@@ -25,19 +24,21 @@ export interface RunClock {
   readonly canAdvance: boolean;
   /** Real time until effects of an advance, such as deliveries, have arrived. 0 without a test clock. */
   readonly settleMs: number;
-  /** Whether the target file states that agents follow the test clock. */
   readonly agentsFollow: boolean;
   /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
-  /** Advances the target's test clock, else sleeps; throws `WaitRefused` if out of waiting time. Users see `why`. */
+  /** Advances the test clock or, without one, sleeps. Throws `WaitRefused` if too little waiting time is left. */
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, without using up the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Like `sleepReal`, but tests can simulate its timers, so it must not wait for the network. */
+  /** Sleeps in time that tests can simulate, so do not use it to wait for the network. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Until the promise settles: sleeps `restMs`, then advances the test clock by `stepMs`, `maxMs` at most. */
+  /**
+   * Until the promise settles, repeatedly sleeps `restMs` and advances the test clock by `stepMs`, at most `maxMs` in
+   * all.
+   */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** Like `passUntil`, for an agent's response; agents in real time get 30 s before the clock advances. */
+  /** Like `passUntil`, but first waits in real time, 30 s at most, in case agents ignore the test clock. */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether responses showed that agents use real time although the target has a test clock. */
   readonly agentsUseRealTime: () => boolean;
@@ -64,11 +65,9 @@ interface RunClockOptions {
   readonly signal: AbortSignal;
   /** Called when the run begins to wait in real time. */
   readonly onWait?: ((ms: number, why: string) => void) | undefined;
-  /** The source of real time. Default: the machine's clock. */
   readonly timers?: Timers | undefined;
 }
 
-/** A source of real time, in milliseconds. */
 export interface Timers {
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -155,7 +154,6 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
   const canWait = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + budgetToleranceMs;
   return {
     canWait,
-    /** Counts a wait that begins now. Throws if too little waiting time is left for it. */
     take: (ms: number, why: string): void => {
       if (!canWait(ms)) {
         const leftMs = maxWaitMs - takenMs - reservedMs;
@@ -171,7 +169,6 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
   };
 }
 
-/** Wraps the control of the target's test clock. Advances it for one caller at a time, and adds up how far. */
 function startTargetClock(control: ClockControl, now: () => number) {
   let [offsetMs, maxOffsetMs, advancingMs] = [0, 0, 0];
   let advancing: Promise<void> = Promise.resolve();

@@ -9,7 +9,7 @@ interface ClockUser {
 /** Each advance is a whole number of seconds, so that waits of nearly the same length end together. */
 const stepMs = 1000;
 
-/** Lets probes share a test clock, which advances when all wait. Returns a function that adds a probe. */
+/** Lets probes share a test clock, which advances when all of them wait. Returns a function that adds a probe. */
 export function shareClock(time: RunClock) {
   const members = new Set<ClockUser>();
   let isAdvancing = false;
@@ -54,7 +54,6 @@ export function shareClock(time: RunClock) {
     return {
       /** The clock that the probe must use. A wait may take up to a second longer than asked for. */
       time: { ...time, passTime },
-      /** Removes the probe, so that other probes no longer wait for it before the clock advances. */
       leave: (): void => {
         members.delete(member);
         void advanceIfAllWait();

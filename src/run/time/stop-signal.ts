@@ -6,7 +6,7 @@ export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Returns why a run ended early, as part of a sentence; `figures` if the run took too long. */
+/** Returns why a run ended early, as part of a sentence. `figures` are added if the run took too long. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -16,10 +16,8 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
         ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
         : "interrupted";
 
-/** An abort signal with functions to trigger it and to release it. */
 interface StopSignal {
   readonly signal: AbortSignal;
-  /** Stops the run for a reason. */
   readonly stop: (reason: Error) => void;
   /** Removes the timer, and the listener on the caller's signal. */
   readonly release: () => void;

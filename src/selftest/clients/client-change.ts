@@ -1,17 +1,16 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** A change of the example client in its language, which makes it wrong or unusual. */
+/** A change of the example client's source that makes the client wrong or unusual. */
 export interface ClientChange {
   readonly name: string;
   /** Id of the clause that the change breaks; `null` for a legal client. */
   readonly breaks: ClauseId | null;
   /** Whether the change shows only in a run in which the server injects errors (429, 5xx, connection resets). */
   readonly needsTrouble: boolean;
-  /** The replacements that make the change in the source of the example client. */
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 
-/** Makes a client with a wrong request, which shows even if the server injects no errors. */
+/** Makes a client that sends a wrong request, even if the server injects no errors. */
 export const wrongRequest = (name: string, breaks: ClauseId, before: string, after: string): ClientChange => ({
   name,
   breaks,
@@ -19,14 +18,13 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
   replace: [[before, after]],
 });
 
-/** Makes a client that reacts wrongly to failures, streams or pages, which only injected errors show. */
+/** Makes a client that reacts wrongly to failures, streams or pages. Only injected errors show the mistake. */
 export const wrongReaction = (
   name: string,
   breaks: ClauseId,
   ...replace: readonly (readonly [before: string, after: string])[]
 ): ClientChange => ({ name, breaks, needsTrouble: true, replace });
 
-/** Makes a client that behaves unusually, but legally. */
 export const legalClient = (
   name: string,
   ...replace: readonly (readonly [before: string, after: string])[]

@@ -5,7 +5,6 @@ const start = "    failures = 0\n";
 const ownHeaders = '"Authorization": f"Bearer {KEY}", "Accept": "application/json"';
 const jsonHeaders = `{${ownHeaders}, "Content-Type": "application/json"}`;
 
-/** Makes a client that sends an additional request before all others, and ignores the response. */
 const extraRequest = (name: string, breaks: ClauseId, request: string): ClientChange =>
   wrongRequest(name, breaks, start, `${start}    http.${request}\n`);
 
@@ -17,7 +16,6 @@ const invoke = "/agents/{AGENT}/invoke";
 const wrongSignature = (name: string, breaks: ClauseId, change: string): ClientChange =>
   extraRequest(name, breaks, get("/usage", `{**headers("GET", "/v1/usage", b"", "application/json"), ${change}}`));
 
-/** Clients with one wrong request. */
 const requestMistakes: readonly ClientChange[] = [
   extraRequest("the version segment twice", "CLI-1", get("/v1/usage", `{${ownHeaders}}`)),
   extraRequest("a request without a key", "CLI-2", get("/usage", '{"Accept": "application/json"}')),
@@ -78,7 +76,6 @@ const afterDone = "                response.close()\n                return text
 const loop = "for name, data in events(response):";
 const broken = 'raise AgentError(f"the connection broke: {error}") from error';
 
-/** Clients with a mistake that shows only in a run with injected errors. */
 const reactionMistakes: readonly ClientChange[] = [
   wrongReaction("a wait of its own after a 429", "CLI-12", [wait429, "time.sleep(0.2)"]),
   wrongReaction("half the wait after a 429", "CLI-12", [wait429, "time.sleep(retry_after(response) / 2)"]),
@@ -115,7 +112,6 @@ export const pythonMistakes: readonly ClientChange[] = [...requestMistakes, ...r
 
 const main = "    for step in steps:\n        try:\n            step()\n";
 
-/** Clients that are unusual but legal, and so must pass. */
 export const legalPythonClients: readonly ClientChange[] = [
   legalClient(
     "header names in lower case",

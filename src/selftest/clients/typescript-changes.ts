@@ -6,7 +6,6 @@ const ownHeaders = '...headersOf("GET", "/v1/usage", "", "application/json")';
 const plainHeaders = 'Authorization: `Bearer ${key}`, Accept: "application/json"';
 const jsonHeaders = `${plainHeaders}, "Content-Type": "application/json"`;
 
-/** Makes a client that sends an additional request before all others, and ignores the response. */
 const extraRequest = (name: string, breaks: ClauseId, path: string, options: string): ClientChange =>
   wrongRequest(name, breaks, start, `await fetch(\`\${baseUrl}${path}\`, { ${options} });\n${start}`);
 
@@ -108,7 +107,6 @@ const reactionMistakes: readonly ClientChange[] = [
 
 export const typescriptMistakes: readonly ClientChange[] = [...requestMistakes, ...reactionMistakes];
 
-/** Clients that are unusual but legal, and so must pass. */
 export const legalTypescriptClients: readonly ClientChange[] = [
   legalClient(
     "header names in upper case",

@@ -62,7 +62,6 @@ export const exclusiveScenarios: ReadonlySet<string> = new Set([
   "soak",
 ]);
 
-/** Prepares a load environment whose server has the given faults or variants. */
 export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
@@ -76,23 +75,20 @@ export interface LoadFaultTrial {
   readonly mayFind: readonly string[];
 }
 
-/** A breach that a load found. `claim` is a clause, or another requirement such as `load/slow-refusals`. */
 interface BrokenClaim {
   readonly claim: string;
   readonly expected: string;
   readonly actual: string;
 }
 
-/** The result of a trial. */
 export interface LoadFaultResult extends LoadFaultTrial {
-  /** The first finding of each broken clause or requirement, sorted by the name of the clause or requirement. */
+  /** The first finding of each broken clause or requirement, sorted by its name. */
   readonly found: readonly BrokenClaim[];
   /** Why the load's result is invalid; `null` if it is valid. */
   readonly problem: string | null;
   readonly seconds: number;
 }
 
-/** Lists the trials of each fault: one with each engine that its scenario supports. */
 export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly EngineName[]): LoadFaultTrial[] {
   return plans.flatMap(({ fault, scenario: name, tier, finds, mayFind = [] }) => {
     const scenario = scenarioNamed(name);
@@ -103,13 +99,13 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Lists each load of the trials once, against a server without a fault, where it must find nothing. */
+/** Lists the same loads against a correct server, where they must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Lists a load without a fault per scenario and engine; each round uses the next tier of a scenario. */
+/** Lists one load for each scenario and engine against a correct server. Each round uses another tier. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -120,7 +116,6 @@ export function cleanRound(round: number, engines: readonly EngineName[]): LoadF
   });
 }
 
-/** Returns the load engines that are installed on this machine. */
 export async function installedEngines(): Promise<EngineName[]> {
   try {
     await findK6();
@@ -134,7 +129,7 @@ export async function installedEngines(): Promise<EngineName[]> {
 /** Maximum number of loads that run at the same time. Loads that keep a processor core busy run alone. */
 const maxConcurrentTrials = 4;
 
-/** Runs all trials, with {@link exclusiveScenarios} last and one at a time; returns results in order. */
+/** Runs all trials, the {@link exclusiveScenarios} last and one at a time. */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
   openEnvironment: EnvironmentOpener,
@@ -181,7 +176,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Sends one load and judges it. There is no maximum number of requests, and no progress is reported. */
+/** Sends one load without a limit on its requests, and judges it. */
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],
@@ -214,7 +209,7 @@ async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void>
   if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** How long a load waits for deliveries: short, because deliveries that the fault loses never arrive. */
+/** How long a load waits for deliveries. Short, because a fault may lose deliveries. */
 const deliveryWaitMs = 4000;
 
 function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {

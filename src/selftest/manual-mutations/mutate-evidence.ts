@@ -13,14 +13,13 @@ export interface ManualMutation {
   readonly delivery?: (delivery: Delivery) => Delivery;
 }
 
-/** The probe results, exchanges and deliveries of a run. */
 export interface RecordedRun {
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
 }
 
-/** Returns the evidence of probes after a mutation. No server runs again, and the requests stay the same. */
+/** Changes the evidence of probes by a mutation, without running the server again. */
 export const mutatedResults = (
   { results, exchanges, deliveries }: RecordedRun,
   { exchange, delivery }: ManualMutation,
@@ -41,7 +40,6 @@ const editResponse =
   (exchange) =>
     isAnswered(exchange) ? change(exchange) : exchange;
 
-/** Applies edits only to the exchanges that `isMeant` accepts. */
 export const editWhere =
   (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
   (exchange) =>
@@ -54,7 +52,6 @@ export const editBody = (edit: EditJson): Edit =>
     return value === undefined ? exchange : withJson(exchange, edit(value));
   });
 
-/** Replaces the whole body of a response by the text `other`. */
 export const replaceBody = (other: string): Edit => editResponse((exchange) => withText(exchange, other));
 
 export const replaceStatus = (other: number): Edit =>
@@ -69,7 +66,6 @@ const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
 export const replaceContentType = (type: string): Edit =>
   editHeaders((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
 
-/** Removes the rate-limit headers. */
 export const removeRateHeaders: Edit = editHeaders((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
 /** Writes header names in lower case, and reverses the order of headers. */
@@ -77,7 +73,6 @@ export const respellHeaders: Edit = editHeaders((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );
 
-/** Edits the data of each event of a stream that has this name. */
 export const editEvents = (name: string, edit: EditJson): Edit =>
   editResponse((exchange) =>
     withEvents(
@@ -96,19 +91,16 @@ export const hasStatus =
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/** Tests whether an exchange is of an endpoint, with one of the statuses if any are given. */
 export const isResponseOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
     endpointOf(exchange) === name && (statuses.length === 0 || hasStatus(...statuses)(exchange));
 
-/** Returns a test whether an exchange's request body contains a text. */
 export const bodyContains =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.body.kind === "text" && request.body.text.includes(part);
 
-/** Returns a test whether an exchange's URL contains a text. */
 export const urlContains =
   (part: string) =>
   ({ request }: Exchange): boolean =>

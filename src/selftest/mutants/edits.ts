@@ -2,12 +2,11 @@ import { isObject } from "../../base/json.ts";
 import type { Answered, Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
 import { stepsOfPath } from "../../spec/fields.ts";
 
-/** An exchange with a response. */
 export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Copies an exchange with a changed response, because caches recognize exchanges by identity. */
+/** Copies an exchange with a changed response. A copy is needed because caches recognize exchanges by identity. */
 export const withResponse = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
@@ -93,7 +92,6 @@ export interface JsonStyle {
 
 export const plainJson: JsonStyle = { isReversed: false, hasFractions: false, isEscaped: false, isSpaced: false };
 
-/** Styles in which the same JSON value can be written, by their descriptions. */
 export const otherJsonStyles: Readonly<Record<string, JsonStyle>> = {
   "keys in another order": { ...plainJson, isReversed: true },
   "integers as `1.0`": { ...plainJson, hasFractions: true },
@@ -101,7 +99,6 @@ export const otherJsonStyles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-/** Writes a JSON value in a style. */
 export function jsonText(value: unknown, style: JsonStyle = plainJson): string {
   const space = style.isSpaced ? "\r\n\t " : "";
   if (Array.isArray(value)) return `[${space}${value.map((each) => jsonText(each, style)).join(`${space},${space}`)}]`;

@@ -10,11 +10,8 @@ import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
 /**
- * The result of a mutant.
- * - Illegal: a clause for its change turned red (`killed`), only another did (`killed elsewhere`), or none
- *   (`survived`).
- * - Legal: no outcome changed (`unchanged`), or one did (`changed`).
- * - `crashed`: a check threw an error.
+ * Illegal mutant: `killed` by a check of the rule that it breaks, `killed elsewhere` by another check, or `survived`.
+ * Legal mutant: `unchanged` or `changed`, by whether any outcome changed. `crashed`: a check threw an error.
  */
 export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
 
@@ -22,15 +19,14 @@ export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
   readonly status: MutantStatus;
-  /** Texts of the checks whose outcome has changed; empty if the mutant has the expected status. */
+  /** The checks whose outcome changed. Empty if the mutant has the expected status. */
   readonly changes: readonly string[];
-  /** For an illegal mutant: clauses that turned red although they do not forbid its change. */
+  /** For an illegal mutant: failing clauses that do not forbid its change. */
   readonly alsoRed: readonly string[];
-  /** Whether all checks of the changed evidence judged, not only those of the clauses that must turn red. */
+  /** Whether all checks judged the mutant, not only those of the clauses that must fail. */
   readonly isWhole: boolean;
 }
 
-/** A clean run with the outcome of each check. */
 export interface JudgedCleanRun {
   readonly run: CleanRun;
   readonly probesById: ProbesByEvidenceId;
@@ -62,7 +58,7 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
-/** Judges a mutant by the clauses that forbid its change; by all others if none is red, or with `isWhole`. */
+/** Judges a mutant by the clauses that forbid its change. Uses all checks if none of those fails, or if `isWhole`. */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
   const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
@@ -70,10 +66,9 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
   return trialOf(bench, mutant, changed, isWhole);
 }
 
-/** Maximum number of legal mutants that are judged together. */
 const maxBatchSize = 20;
 
-/** Judges legal mutants in batches, and one by one only in a batch that changes an outcome. */
+/** Judges legal mutants in batches. If a batch changes an outcome, its mutants are judged one by one. */
 export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
     const changed = changedJudgements(bench, mutateEvidence(bench, batch.replacement));
@@ -171,7 +166,6 @@ export interface MutantBatch {
   readonly replacement: Replacement;
 }
 
-/** Divides mutants into batches of at most `most`, whose mutants change different messages. */
 export function batchesOf(mutants: readonly Mutant[], most: number): MutantBatch[] {
   const batches: MutantBatch[] = [];
   for (const mutant of mutants) {

@@ -16,13 +16,12 @@ import {
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value in the evidence, with the tables that describe its fields. */
+/** A JSON value in the evidence that mutants can change. */
 export interface MutableMessage {
-  /** Name of the message's kind in reports. */
+  /** The kind of message, as reports name it. */
   readonly place: string;
-  /** Id of the exchange or delivery. */
   readonly id: string;
-  /** Tables of src/spec/fields.ts that describe the value, each with the path of its fields (`steps`). */
+  /** The field tables of src/spec/fields.ts that describe the value, and where their fields begin in it. */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -30,7 +29,6 @@ export interface MutableMessage {
   readonly with: (value: unknown, style?: JsonStyle) => Replacement;
 }
 
-/** Returns the body of a response; `null` if the body is not a JSON object. */
 export function bodyMessage(place: MutationSite): MutableMessage | null {
   const { exchange, name } = place;
   const value = bodyJson(exchange);
@@ -50,7 +48,6 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
-/** Returns where the fields of a table begin in a body; `null` if the table does not describe the body. */
 function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): JsonPath | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
@@ -64,7 +61,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // Only for endpoints with published fields: elsewhere, a body may resemble an envelope by chance.
+  // Bodies of other endpoints are left out: they may resemble an envelope by chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))
@@ -113,7 +110,6 @@ export function eventMessages({ exchange, name }: MutationSite): MutableMessage[
   });
 }
 
-/** Returns the body of a delivery; `null` if the body is not a JSON object. */
 export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   const value = deliveryJson(delivery);
   const type = getPath(value, "type");
@@ -133,7 +129,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Names the kind of a delivery. First attempts are a kind of their own, because a ping may come first. */
+/** Names the kind of a delivery. First attempts are a separate kind, because a sender may begin with a ping. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

@@ -11,7 +11,6 @@ export interface CleanRun {
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
-  /** Names of the keys that are valid and unrestricted. */
   readonly validKeys: readonly string[];
   readonly paths: ConfiguredPaths;
 }
@@ -24,17 +23,16 @@ export interface Replacement {
 
 /** A change of a clean run's evidence, as if the server had behaved differently. */
 export interface Mutant {
-  /** `illegal`: the document forbids the change, so a clause must turn red. `legal`: no outcome may change. */
+  /** `illegal`: the document forbids the change, so a check must fail. `legal`: no outcome may change. */
   readonly kind: "illegal" | "legal";
   /** Name of the kind of change, such as "a required field is left out". */
   readonly operator: string;
   /** Kind of the changed message: an endpoint with a status, `stream events`, or `deliveries`. */
   readonly place: string;
-  /** The header, field or event that is changed. */
   readonly subject: string;
   /** Id of the first exchange or delivery that the mutant changes. */
   readonly id: string;
-  /** The clauses that forbid the change. One of them must turn red for an illegal mutant. */
+  /** The clauses that forbid the change. At least one of them must fail. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }

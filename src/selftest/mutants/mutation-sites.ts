@@ -53,7 +53,6 @@ function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
 
-/** Ids of requests that were in flight while the test clock was advanced. */
 const idsWhileAdvanced = memoizeByObject(
   ({ results }: CleanRun): ReadonlySet<string> =>
     new Set(
@@ -65,7 +64,6 @@ const idsWhileAdvanced = memoizeByObject(
     ),
 );
 
-/** Describes what sets a response apart from others of its endpoint and status; `null` if nothing does. */
 function traitOf(
   { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,
@@ -90,7 +88,6 @@ const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/
 const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
   key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
-/** Describes a request's form: its query parameters, and its field names in the body and `parameters`. */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;
   const names = (value: unknown): string[] => (isObject(value) ? Object.keys(value).toSorted() : []);
@@ -98,7 +95,6 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Describes the key's state in a request. `beside others`: more requests of the key are in flight. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

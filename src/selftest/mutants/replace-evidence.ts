@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** Maps the id of an exchange, delivery or sample to the names of the probes whose evidence contains it. */
+/** Maps the id of an exchange, delivery or sample to the probes whose evidence contains it. */
 export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
@@ -22,7 +22,6 @@ export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
   return holders;
 }
 
-/** A part of the evidence that a mutant can replace. */
 type EvidencePart = Exchange | Delivery | Sample;
 
 const isEvidencePart = (value: object): value is EvidencePart =>
@@ -35,7 +34,6 @@ function idsIn(value: unknown): Iterable<string> {
   return isEvidencePart(value) ? [value.id] : namesHolding(value).keys();
 }
 
-/** Maps the id of an exchange, delivery or sample to the members of `holder` that contain it. */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
@@ -99,7 +97,6 @@ function changesIn(holder: object, replacement: Replacement): PartChange[] {
   });
 }
 
-/** Returns the keys that both maps have. Iterates over the smaller map. */
 const keysInBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
   one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : keysInBoth(other, one);
 

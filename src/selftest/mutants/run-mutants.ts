@@ -22,7 +22,6 @@ import { fieldMutants, unknownFieldMutants } from "./operators/fields.ts";
 import { rateHeaderMutants } from "./operators/rate-headers.ts";
 import { streamMutants } from "./operators/streams.ts";
 
-/** Selects which mutants to try: all, or a sample of them. */
 export interface MutantSelection {
   /** Number of mutants in the sample; `null` to try all. */
   readonly sample: number | null;
@@ -56,14 +55,13 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/** Every n-th illegal mutant is judged by all checks, to count red clauses that do not forbid the change. */
+/** Every n-th illegal mutant is judged by all checks, to count failing clauses that do not forbid its change. */
 const fullyJudgedInterval = 20;
 
-/** Tries this worker's share of the mutants of clean runs. */
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // A run gets an equal share of the mutants left; what a small run leaves goes to the next ones.
+    // Each run gets an equal share of the mutants left, so later runs also get what a small run leaves.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -90,20 +88,19 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
 /** A correct server whose evidence mutants change: the reference server, alone or with variants. */
 export interface CleanServer {
   readonly name: string;
-  /** Names of the variants that the reference server has. */
   readonly variants: readonly string[];
-  /** Whether to try a mutant here; `false` if the server without variants gives the same mutant. */
+  /** Whether to try a mutant here. `false` if the server without variants gives the same mutant. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/** Whether a mutant changes an error's body or `X-RateLimit-Limit`, which differ in the server "form B". */
+/** The server "form B" differs only in the body of errors and in `X-RateLimit-Limit`. */
 const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
 const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** The correct servers whose evidence mutants change. The one with the most evidence comes last. */
+/** The correct servers whose evidence mutants change. The server with the most evidence comes last. */
 export const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",
@@ -138,7 +135,6 @@ export function drawSample<T>(items: readonly T[], max: number, seed: number): r
   return items.filter((_, at) => chosen.has(at));
 }
 
-/** Returns every mutant that can be made from a clean run. */
 export const mutantsOf = (run: CleanRun): Mutant[] => [
   ...acrossResponses(run),
   ...acrossDeliveries(run),

@@ -1,12 +1,12 @@
 import { globOf } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 
-/** Why an illegal mutant turns no clause red, or only clauses that do not forbid its change. */
+/** Why no clause fails for an illegal mutant, or only clauses that do not forbid its change. */
 export type SurvivalReason = string;
 
 interface Survivor {
   readonly fates: readonly MutantStatus[];
-  /** Pattern for the mutant's operator. In this and the next two fields, `*` stands for any text. */
+  /** A pattern for the mutant's operator, in which `*` stands for any text. */
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
@@ -29,7 +29,9 @@ const unspecifiedPath =
 const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-/** Suffix of a place if the test clock was advanced; a row without the suffix matches both cases. */
+/**
+ * Marks a place whose exchange ran while the test clock was advanced. Patterns without this suffix match both cases.
+ */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";
@@ -130,13 +132,12 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows of survivors.ts that fit none of these groups, and so can be removed. */
+/** Returns the rows of survivors.ts that match no group, and so can be removed. */
 export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
-/** Returns why the mutants of a group may survive; `null` if no row of survivors.ts matches the group. */
 export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
@@ -152,7 +153,6 @@ export interface MutantGroup {
   readonly reason: SurvivalReason | null;
 }
 
-/** The results of all mutants. */
 export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
@@ -160,9 +160,8 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;
-  /** Rows of survivors.ts that match no survivor; they can be removed if all mutants were tried. */
   readonly needless: readonly string[];
-  /** Counts of killed mutants that all checks judged. `alsoRed`: those that also turned other clauses red. */
+  /** Counts of killed mutants that all checks judged. `alsoRed`: those for which unrelated clauses failed, too. */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

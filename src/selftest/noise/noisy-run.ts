@@ -11,18 +11,17 @@ import { runUnbounded, withSmallTiers } from "../trial.ts";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Disturbances of one run. Times are in milliseconds. */
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /** Maximum length of the blocks of this process's event loop, of which one begins every 100 ms. */
+  /** How long this process's event loop is blocked, at most, once every 100 ms. */
   readonly maxLoopBlockMs: number;
-  /** How many milliseconds of every 100 one thread per core computes, to keep the processor busy. */
+  /** How long one thread per core is busy, out of every 100 ms. */
   readonly busyMs: number;
 }
 
 const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
-/** The disturbances to test with, the quickest run first; the last combines all. */
+/** The disturbances to test with. The last one combines all. */
 export const noises: readonly Noise[] = [
   { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -32,15 +31,14 @@ export const noises: readonly Noise[] = [
   { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, maxLoopBlockMs: 50, busyMs: 50 },
 ];
 
-/** A correct server, as the target of a run. */
 export interface CorrectServer {
   readonly target: Target;
-  /** Advisory clauses that may cause notes in the report about this server. Such notes are no false alarms. */
+  /** Advisory clauses that may cause notes about this server. Such notes are no false alarms. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
 
-/** Starts the reference server with legal variants drawn by a seed, without keys of the largest tiers. */
+/** Starts the reference server with legal variants that the seed selects. */
 export async function startLegalServer(seed: number): Promise<CorrectServer> {
   const patches = drawVariants(seed);
   const { target, close } = await startEmbedded(patches);
@@ -83,7 +81,6 @@ export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed
   }
 }
 
-/** A load on the processor that lasts until `close` is called. */
 export interface CpuNoise {
   readonly close: () => Promise<void>;
 }
@@ -115,7 +112,6 @@ export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => nu
   };
 }
 
-/** Disturbances that a simulated network adds between the harness and the server. */
 export interface NetworkNoise {
   /** Maximum random delay of a chunk of data, in milliseconds. The chunks of a connection keep their order. */
   readonly jitterMs: number;
@@ -128,12 +124,11 @@ export interface NetworkNoise {
 /** A proxy on loopback that simulates a bad network in front of one port. */
 export interface NoisyProxy {
   readonly port: number;
-  /** Returns the number of connections that the proxy has reset. */
   readonly resets: () => number;
   readonly close: () => Promise<void>;
 }
 
-/** Starts a proxy to port `to`; `numbers` returns random numbers in [0, 1) that decide about each chunk. */
+/** Starts a proxy to the port `to`. `numbers` returns random numbers from 0 to 1. */
 export async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
   let resets = 0;

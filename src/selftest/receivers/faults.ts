@@ -23,7 +23,6 @@ const knownNames = ["id", "type", "created", "data", "agent_id", "deployment_id"
 const isOlder = (event: ReceivedEvent, earlier: readonly ReceivedEvent[]): boolean =>
   earlier.some(({ created }) => Date.parse(created) > Date.parse(event.created));
 
-/** Receivers with common mistakes. Each breaks one clause. */
 export const receiverFaults: readonly ReceiverPatch[] = [
   fault("refuses-everything", "RCV-1", "Every delivery answers 401.", { acceptsSignature: () => false }),
   fault("key-as-hexadecimal", "RCV-1", "The secret is decoded as hexadecimal.", {
@@ -84,7 +83,6 @@ const variant = (name: string, summary: string, behaviour: Partial<ReceiverBehav
   behaviour,
 });
 
-/** Receivers that behave differently, and legally. */
 export const receiverVariants: readonly ReceiverPatch[] = [
   variant("answers-200", "A delivery answers 200.", { statusOf: () => 200 }),
   variant("answers-202", "A delivery answers 202.", { statusOf: () => 202 }),
@@ -102,7 +100,6 @@ export const receiverVariants: readonly ReceiverPatch[] = [
   }),
 ];
 
-/** An event that a receiver has received. */
 export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
@@ -114,22 +111,17 @@ export interface ReceivedEvent {
 export interface ReceiverBehaviour {
   /** Returns the key of the HMAC, given the webhook's secret. */
   readonly keyOf: (secret: string) => Buffer;
-  /** Returns the content that the receiver verifies the signature over. `raw` is the body as it arrived. */
+  /** Returns the content that the signature covers. `raw` is the body as it arrived. */
   readonly signedContent: (raw: Buffer) => Buffer | string;
-  /** Whether the receiver accepts the signature `given`. `expected` is the right signature. */
   readonly acceptsSignature: (expected: string, given: string) => boolean;
   readonly mismatchStatus: number;
   /** Status of the response to a delivery without a signature. `null`: the receiver accepts the delivery. */
   readonly unsignedStatus: number | null;
-  /** Returns the status of the response to a verified event; `earlier` are the events received before. */
   readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
-  /** How long the receiver waits before it responds to an event, in milliseconds. */
   readonly delayMs: (event: ReceivedEvent) => number;
-  /** Maximum size of a request body that the receiver accepts, in bytes. */
   readonly maxBytes: number;
 }
 
-/** The behaviour of a receiver that keeps to the document. */
 export const standardReceiver: ReceiverBehaviour = {
   keyOf: (secret) => Buffer.from(secret, "utf8"),
   signedContent: (raw) => raw,
@@ -141,7 +133,7 @@ export const standardReceiver: ReceiverBehaviour = {
   maxBytes: Infinity,
 };
 
-/** Whether a receiver accepts the signature `given` for a body, with one of its secrets. */
+/** Whether one of the receiver's secrets gives the signature `given` for a body. */
 export const isVerified = (
   behaviour: ReceiverBehaviour,
   secrets: readonly string[],

@@ -1,6 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Whether a run detects a defect: clauses of which at least one turns red, or why no clause does. */
+/** Whether a run detects a defect: the clauses of which at least one fails, or why none does. */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */
@@ -49,7 +49,7 @@ export const goDefects: Readonly<Record<string, DefectDetection>> = {
   "hook-other-agent-failed": { found: ["WHK-3"] },
 };
 
-/** Renders the defects as a Markdown table. A row says which clauses turn red, or why none does. */
+/** Renders the defects as a Markdown table. */
 export function thirdPartyTable(): string {
   const rows = Object.entries(goDefects);
   const detected = rows.filter(([, row]) => "found" in row);

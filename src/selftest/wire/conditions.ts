@@ -2,7 +2,7 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A property of requests beyond the dimensions of src/spec/dimensions.ts, such as the body's length. */
+/** A property of requests that src/spec/dimensions.ts does not list, such as the body's length. */
 export interface ExtraProperty {
   readonly class: string;
   readonly description: string;
@@ -13,7 +13,7 @@ export interface ExtraProperty {
   readonly matches: (traits: RequestTraits) => boolean;
 }
 
-/** Selects some of the requests that meet a condition by counting them: only the third, or every third. */
+/** Selects requests by counting them: only the third, or every third. */
 interface NumberRule {
   readonly description: string;
   readonly isRepeated: boolean;
@@ -23,7 +23,7 @@ interface NumberRule {
 /** The condition that a request must meet for the mutant to misbehave. */
 export interface Condition {
   readonly values: DimensionValues;
-  /** An additional property that the request must have, such as a long body; `null` if the condition has none. */
+  /** An additional property that the request must have, such as a long body. */
   readonly extraProperty: ExtraProperty | null;
   readonly numberRule: NumberRule | null;
 }
@@ -57,7 +57,6 @@ export const describeCondition = ({ values, extraProperty, numberRule }: Conditi
     ...(numberRule === null ? [] : [numberRule.description]),
   ].join(", ") || "every request";
 
-/** Names the kind of a condition, for reports. */
 export function conditionClassOf({ values, extraProperty, numberRule }: Condition): string {
   if (extraProperty !== null) return extraProperty.class;
   if (numberRule !== null) return "the n-th request";
@@ -67,11 +66,9 @@ export function conditionClassOf({ values, extraProperty, numberRule }: Conditio
 
 const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
-/** Whether no response to a request with these values has an `X-RateLimit-Remaining` above 0. */
 const hasNoRemaining = ({ state, key }: DimensionValues): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
-/** Creates a property of requests. By default, requests to every endpoint can have it. */
 const property = (
   group: string,
   description: string,
@@ -104,7 +101,6 @@ const unusualBodyProperty = (description: string, matches: ExtraProperty["matche
     excludes: ({ agent }) => agent !== undefined && takesPlainFieldsOnly(agent),
   });
 
-/** Properties of requests that conditions use and that are not among the dimensions. */
 export const extraProperties: readonly ExtraProperty[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
   ...[0, 1, 2, 3].map((quarter) =>
@@ -145,7 +141,6 @@ export const extraProperties: readonly ExtraProperty[] = [
   headerProperty("no Accept-Encoding", ({ headerNames }) => !headerNames.includes("accept-encoding")),
 ];
 
-/** Rules that select requests by their number, such as every third request. */
 export const numberRules: readonly NumberRule[] = [
   ...[2, 3, 4].map((wanted): NumberRule => ({
     description: `request number ${wanted}`,

@@ -13,27 +13,25 @@ export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filt
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
-/** Whether a request has each of the given values. */
 export const hasValues = ({ values: own }: RequestTraits, values: DimensionValues): boolean =>
   Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
-/** Whether a request of a run can have all these values. */
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/** The endpoints to which a run sends a key's first and second request, where these requests succeed. */
+/** A run sends a key's first and second request to these endpoints, where the requests succeed. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
 };
 
-/** Whether a run sends a request with this `age` (such as the first use of a key) to the endpoint. */
+/** Whether a run uses a key at this endpoint for the first or second time (`age`). */
 const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   const endpoints = endpointsByAge[age];
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
 
-/** Whether the reference server's list has the page: with a limit of 50, there is only one. */
+/** With 50 agents a page, the reference server's list has only one page. */
 const hasPage = ({ page, limit }: DimensionValues): boolean =>
   limit !== "50" || (page !== "second" && page !== "third");
 
@@ -52,13 +50,12 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
   );
 
-/** Whether the `age` (how often the key was used before) fits the other values; rejected keys have none. */
+/** The `age` of a key (how often it was used) can be combined only with an endpoint and a valid key. */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
     Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
 
-/** Whether a request with these values is possible according to the table `exclusions`. */
 const isAllowed = (values: DimensionValues): boolean =>
   exclusions.every(({ when, only }) => {
     const has = ([name, allowed]: [string, readonly string[]]): boolean =>
@@ -89,7 +86,6 @@ export const isTierKey = (key: string | undefined): boolean => tierNames.some((t
 export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
-/** Whether requests with these values always have a key with a used-up limit. */
 export const isUsedUp = ({ state }: DimensionValues): boolean => state !== undefined && state !== "fresh";
 
 /** Whether requests with these values lack a permission, so that the reference server sends 403. */
@@ -103,7 +99,7 @@ const isPost = (endpoint: string | undefined): boolean =>
 
 export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.key.refused.some((each) => each === key);
 
-/** The response that the document prescribes for a request; `open` if there are none or several. */
+/** The response that the document prescribes for a request. `open`: the document prescribes none, or allows several. */
 export type PrescribedResponse = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];

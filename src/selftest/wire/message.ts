@@ -7,9 +7,8 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;
-  /** For each dimension, the values that the request has. There are two for an agent that plays two roles. */
+  /** The request's values by dimension. An agent that plays two roles has two values. */
   readonly values: Readonly<Record<Dimension, readonly string[]>>;
-  /** Whether the request's key is an unrestricted key of a tier. */
   readonly hasTierKey: boolean;
   readonly status: number;
   readonly accept: string;
@@ -20,21 +19,17 @@ export interface RequestTraits {
   readonly bodyHasOnlyAscii: boolean;
   /** The seconds of the time in the `Date` header, from 0 to 59; `null` without that header. */
   readonly second: number | null;
-  /** Value of the header `X-RateLimit-Remaining`; `null` if the response has no such header. */
   readonly remaining: number | null;
 }
 
-/** A complete HTTP response. */
 export interface WireResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly body: Buffer;
 }
 
-/** The status and the headers of a response. */
 export type WireHead = Omit<WireResponse, "body">;
 
-/** An event of a stream: its name, and its data as text. */
 export interface WireEvent {
   readonly name: string;
   readonly data: string;

@@ -30,7 +30,6 @@ export interface WireMutant {
   readonly isDimensional: boolean;
 }
 
-/** All mutations: the ways in which a mutant can change a response. */
 export const mutations: readonly Mutation[] = [
   ...headerMutations,
   ...bodyMutations,
@@ -40,18 +39,17 @@ export const mutations: readonly Mutation[] = [
 ];
 
 const illegalClasses = classesOf(mutations.filter(isIllegal));
-// Legal mutations, by class. No mutant uses a mutation that breaks only `should` or advisory clauses.
+// Legal mutations by class. Mutations that break only `should` or advisory clauses are not used.
 const legalClasses = classesOf(mutations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
   return [...Map.groupBy(all, (each) => each.class).values()];
 }
 
-/** The fraction of mutants that are legal. */
 const legalShare = 0.25;
 const extraPropertyShare = 1 / 3;
 
-/** Among conditions that test more than dimension values, the fraction that select requests by their number. */
+/** Share of conditions that count requests, among those that test more than dimension values. */
 const numberRuleShare = 0.3;
 
 /** Request values that cause each prescribed response, such as a wrong key for a 401. */
@@ -79,7 +77,6 @@ function completeValues(
   return { ...cause, ...creation, ...requires, ...values, endpoint };
 }
 
-/** Returns the endpoints at which a mutation can change the response to a request with these values. */
 const possibleEndpoints = (values: DimensionValues, mutation: Mutation): EndpointName[] =>
   mutation.endpoints.filter((endpoint) => {
     if (values.endpoint !== undefined && values.endpoint !== endpoint) return false;
@@ -99,12 +96,11 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
 /** How many values a condition may have. A size that is listed more often is drawn more often. */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/** Returns the values that a mutation requires, with its endpoint if it has only one. */
 function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation): DimensionValues {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/** Draws request values for a mutation; after 200 failed draws, only those that the mutation requires. */
+/** Draws request values for a mutation. After 200 failed draws, only the required values are used. */
 function drawValues(mutation: Mutation, size: number, numbers: () => number): DimensionValues {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = requiredValues(mutation);
@@ -127,12 +123,12 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // One changed response may go unnoticed: a duration of 0, or an extra charge by another client.
+  // One changed response may go unnoticed: 0 is the same in every unit, and another client may cause an extra charge.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // The ages `first` and `second` select one request of a key, which rarely has the extra property.
+  // A key has only one first and one second request, and these rarely have the extra property.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);
@@ -165,7 +161,6 @@ export function drawMutant(seed: number, number: number): WireMutant {
 export const describeMutant = ({ condition, mutation }: WireMutant): string =>
   `${mutation.description}: ${describeCondition(condition)}`;
 
-/** The endpoints at which a mutant can change a response. */
 export const endpointsOfMutant = ({
   mutation: { endpoints },
   condition: { values },

@@ -57,7 +57,7 @@ export const probeHeader = "x-selftest-probe";
 export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
-/** Replaces every probe by `replace(probe)`, which must always return the same object for a probe. */
+/** Replaces every probe. For the same probe, `replace` must always return the same object. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,
@@ -121,7 +121,7 @@ function markedClient(client: Client, mark: string): Client {
   };
 }
 
-/** Changes the probes that run once per tier, so that they skip the tiers that `isSelected` rejects. */
+/** Makes probes that run once per tier skip the tiers that `isSelected` rejects. */
 export function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;

@@ -10,17 +10,14 @@ import { eventRewriter, type Mutation, type Upstream } from "./mutations/mutatio
 import { type RequestTraits, type WireHead, type WireResponse } from "./message.ts";
 import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
 
-/** The change that a proxy makes to some responses. */
 export interface ProxyChange {
   readonly matches: (traits: RequestTraits) => boolean;
   readonly mutation: Mutation;
 }
 
-/** The counts that a proxy keeps during one run. */
 export interface ProxyCounts {
   /** Number of requests so far that met the mutant's condition. */
   chosen: number;
-  /** Number of responses that were changed. */
   changed: number;
 }
 
@@ -31,7 +28,7 @@ export interface WireProxy {
   readonly close: () => Promise<void>;
 }
 
-/** Called for each request when its response's headers have arrived, before a mutation changes them. */
+/** Called for each request once the headers of its response have arrived, before any mutation. */
 export type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
 /** Headers that concern only one connection (RFC 9110, 7.6.1), so a proxy does not forward them. */
@@ -87,7 +84,7 @@ export async function startWireProxy(
   };
 }
 
-/** Returns an enterprise key, whose limits a run hardly uses up; any key if the target has none. */
+/** Prefers an enterprise key, because a run hardly uses up its limits. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -156,7 +153,6 @@ async function answer(
   finish(outgoing, changed ?? response);
 }
 
-/** Forwards a response chunk by chunk, as it arrives. */
 async function relayStream(
   source: IncomingMessage,
   head: WireHead,
@@ -218,7 +214,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
         headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
       }),
     read: async (path) => {
-      // After a 429, tries again, because the client's request may still hold a concurrency slot for a moment.
+      // After a 429, tries again: the client's first request may still hold a concurrency slot.
       for (let tries = 0; ; tries += 1) {
         const response = await complete({
           method: "GET",

@@ -10,7 +10,6 @@ import { textKindOf } from "../../suites/coverage/requests.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { type RequestTraits, type WireHead } from "./message.ts";
 
-/** A request as the proxy has received it. */
 export interface WireRequest {
   readonly method: string;
   /** The request's path, with its query string. */
@@ -21,19 +20,16 @@ export interface WireRequest {
 
 /** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
 export interface TraitReader {
-  /** Must be called when a request has arrived. The caller then reports the response to the returned object. */
+  /** Must be called when a request has arrived. Report its response to the returned object. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
-/** A request whose response has not arrived yet. */
 export interface PendingRequest {
-  /** Call when the response's status and headers have arrived; returns the request's properties. */
+  /** Must be called when the response's status and headers have arrived. */
   readonly answered: (head: WireHead) => RequestTraits;
-  /** Must be called when the request has ended. */
   readonly end: () => void;
 }
 
-/** How a key has been used, according to the requests through the proxy. */
 interface KeyUse {
   /** Number of responses to the key so far. */
   count: number;
@@ -44,13 +40,11 @@ interface KeyUse {
 
 type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
-/** The properties of a request that are known before its response. */
 interface TraitsBeforeResponse extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
   readonly key: KeyFacts;
   readonly values: DimensionValues;
 }
 
-/** Creates a reader that derives the properties of each request to a target. */
 export function traitReader(target: Target): TraitReader {
   const uses = new Map<string, KeyUse>();
   const useOf = (name: string): KeyUse => {
@@ -103,8 +97,8 @@ function traitsOf(
 const minuteSeconds = 61;
 
 /**
- * Returns the state of the request's key, such as `minute used up`. A limit counts as used up once a request is
- * refused; for health, which is never refused, once no request is left.
+ * Returns the state of the request's key, such as `minute used up`. A refused request shows that a limit is used up.
+ * Health requests are never refused, so the remaining count shows it there.
  */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);

@@ -6,20 +6,18 @@ import { drawMutant } from "./mutant.ts";
 import { type Profile, takeProfile } from "./profile.ts";
 import type { WireTrial } from "./trial.ts";
 
-/** The data that each worker thread gets when it starts. */
 export interface WorkerData {
   readonly seed: number;
   readonly profile: Profile;
 }
 
-/** Tells a worker thread by number which mutant to draw, because functions cannot be sent to threads. */
+/** Tells a worker thread by number which mutant to draw. Functions cannot be sent to threads. */
 export interface MutantRequest {
   readonly number: number;
 }
 
 export type MutantResult = MutantRequest & Omit<WireTrial, "mutant">;
 
-/** Selects which mutants to try. */
 export interface WireSelection {
   readonly seed: number;
   readonly numbers: readonly number[];
@@ -28,7 +26,7 @@ export interface WireSelection {
 /** Number of trials that each thread runs at once. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
-/** Tries a seed's mutants in worker threads, reports each trial to `onTrial`, and returns all in order. */
+/** Tries a seed's mutants in worker threads, and returns the trials in order. */
 export async function runWire(
   { seed, numbers }: WireSelection,
   onTrial: (trial: WireTrial) => void = () => {},

@@ -3,7 +3,7 @@ import { suites } from "../../suites/all.ts";
 import { probeNameOf, type Profile, selectInstances } from "./profile.ts";
 import type { Probe } from "../../run/probe.ts";
 
-/** Some of the checks. Selections with equal names have the same checks, so that results can be cached. */
+/** A selection of checks. Selections with the same name are equal, so their results can be cached. */
 export interface CheckSelection {
   readonly name: string;
   readonly suites: readonly Suite[];
@@ -13,7 +13,6 @@ const isReview = ({ stage }: Probe): boolean => stage === "review";
 
 const sendingProbesOf = ({ on }: Check): Probe[] => Object.values(probesOf(on)).filter((probe) => !isReview(probe));
 
-/** All probes of the suites, by name. */
 const probes: ReadonlyMap<string, Probe> = new Map(
   suites
     .flatMap(({ checks }) => checks)
@@ -84,7 +83,10 @@ function selectChecks(
 /** Maximum number of probes in the first and cheapest run that tries a mutant. */
 const maxProbesInFirstTry = 3;
 
-/** Returns the selections for a mutant, cheapest first. `instances` are probes that meet its condition. */
+/**
+ * Returns the selections of checks to try for a mutant, cheapest first. `instances`: the probes that meet its
+ * condition.
+ */
 export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -98,7 +100,10 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
   ];
 }
 
-/** Selects nearly all checks for a legal mutant; probes that use up a limit only if no others concern it. */
+/**
+ * Selects nearly all checks for a legal mutant. Probes that use up limits run only if no other probe meets the mutant's
+ * condition.
+ */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
   return instances.length > heavy.length

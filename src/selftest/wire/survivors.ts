@@ -9,7 +9,6 @@ interface Survivor {
   readonly reason: string;
 }
 
-/** Illegal mutants that may survive, with the reasons. */
 const wireSurvivors: readonly Survivor[] = [
   {
     mutation: "*",
@@ -79,7 +78,6 @@ export const wireSurvivorsTable = (): string =>
     ...wireSurvivors.map(({ mutation, condition, reason }) => `| ${mutation} | ${condition} | ${reason} |`),
   ].join("\n");
 
-/** Returns why a mutant may survive; `null` if no row of survivors.ts explains it. */
 export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTrial, "mutant">): string | null =>
   wireSurvivors.find(
     (row) => globOf(row.mutation)(mutation.description) && globOf(row.condition)(describeCondition(condition)),
@@ -93,7 +91,6 @@ export interface ClassRow {
   readonly notVisited: number;
 }
 
-/** The results of all mutants. */
 export interface WireSummary {
   readonly countByStatus: Readonly<Record<WireMutantStatus, number>>;
   /** The results of illegal mutants, by the kind of their condition. */
@@ -102,7 +99,7 @@ export interface WireSummary {
   readonly byMutation: readonly ClassRow[];
   /** Percentage of illegal mutants that were killed. `null` if there were no illegal mutants. */
   readonly killedPercent: number | null;
-  /** Like `killedPercent`, but without mutants whose condition consists of dimension values only. */
+  /** Like `killedPercent`, but only of mutants whose condition tests more than dimension values. */
   readonly killedPercentOfExtraProperties: number | null;
   /** Number of survivors that no row of survivors.ts explains. */
   readonly unexplained: number;

@@ -10,11 +10,9 @@ import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { legalSelectionFor, selectionsFor, type CheckSelection } from "./selection.ts";
 
 /**
- * The result of a mutant.
- * - Illegal: a must clause turned red (`killed`), none did (`survived`), or no request met its condition (`not
- *   visited`).
- * - Legal: nothing turned red (`passed`), or a must or should clause did (`flagged`).
- * - `broken`: the run failed, or the clause is red without the mutant as well.
+ * Illegal mutant: `killed` if a must clause fails, `survived` if none does, `not visited` if no request meets its
+ * condition. Legal mutant: `passed`, or `flagged` if a must or should clause fails. `broken`: the run failed, or the
+ * clause also fails without the mutant.
  */
 export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
@@ -25,22 +23,20 @@ export interface WireTrial {
   readonly changed: number;
   /** Texts of the failed checks. If the trial could not be run, the reason. */
   readonly said: readonly string[];
-  /** Number of runs of the suites. */
   readonly runs: number;
   readonly ms: number;
 }
 
-/** The result of running the suites once. */
 interface RunOutcome {
   readonly changed: number;
-  /** The failed checks of must clauses: the text of each failure, by check. */
+  /** Text of the failure of each failed `must` check, by check. */
   readonly musts: ReadonlyMap<string, string>;
-  /** The failed checks of should clauses: the text of each failure, by check. */
+  /** Text of the failure of each failed `should` check, by check. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Remembers runs without a mutant: a clause that is red in such a run proves nothing. */
+/** Tries mutants. Also runs the checks without a mutant: a clause that fails there as well proves nothing. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
@@ -64,7 +60,7 @@ export function mutantTester(profile: Profile): MutantTester {
 type TriedMutant = Omit<WireTrial, "mutant" | "ms">;
 type BaselineOf = (part: CheckSelection) => Promise<RunOutcome>;
 
-/** Tries an illegal mutant. Runs a few probes first, then more, until a clause turns red. */
+/** Runs a few probes first, then more, until a clause fails. */
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   let [changed, runs] = [0, 0];
@@ -120,7 +116,6 @@ export function instancesMeeting(mutant: WireMutant, { requests }: Profile): rea
   return [...new Set(chosen.flatMap(({ instance }) => instance ?? []))];
 }
 
-/** Runs some checks against a new reference server, through a proxy that makes the change. */
 async function runSelection(part: CheckSelection, change: ProxyChange | null): Promise<RunOutcome> {
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
@@ -135,7 +130,7 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // The run stopped early, such as because every key was refused: this counts as a failed must check.
+    // The run stopped early, for example because every key was refused. This counts as a failed must check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const found = (kind: Judgement["finding"]["kind"]) =>
     result.judgements.filter(({ finding }) => finding.kind === kind);

@@ -127,7 +127,6 @@ export const errorClauses = {
 const rates = "Limits / Request rate (per API key)";
 const scope = "Limits / Scope of limits";
 
-/** Clauses about the limits of tiers: numbers, scope and refusals. */
 export const limitClauses = {
   "LIM-1": must(rates, "Not more requests are admitted in a minute than the key's tier publishes."),
   "LIM-2": must(rates, "As many requests are admitted in a minute as the key's tier publishes."),

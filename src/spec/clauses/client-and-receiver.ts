@@ -9,7 +9,6 @@ const streamEvents = "Events / Stream events (SSE)";
 
 const client = { party: "client", since: "1.2" } as const;
 
-/** The clauses that bind a client of the interface. */
 export const clientClauses = {
   "CLI-1": must("What the service does 2", "A client does not send the version segment twice.", client),
   "CLI-2": must(
@@ -82,7 +81,6 @@ const security = "Events / Delivery security and policy";
 
 const receiver = { party: "receiver", since: "1.2" } as const;
 
-/** The clauses that bind the receiver of webhook deliveries. */
 export const receiverClauses = {
   "RCV-1": must(`${security} 1`, "A delivery with the right signature is accepted: it answers 2xx.", receiver),
   "RCV-2": must(

@@ -27,7 +27,6 @@ export const authenticationSections: readonly Section[] = [
   },
 ];
 
-/** Clauses about the table of rates: requests per minute, requests per hour, and concurrent requests. */
 const rateClauses = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
 
 export const limitSections: readonly Section[] = [

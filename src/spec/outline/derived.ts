@@ -1,10 +1,11 @@
 import type { ClauseId } from "../clauses.ts";
 
-/** Why a `must` or `should` clause holds although no single sentence of the document states it. */
+/**
+ * Explains why a `must` or `should` clause follows from the document, although no single sentence states the clause.
+ */
 export interface Derivation {
   /** The headings or numbered items from whose sentences the clause follows. */
   readonly from: readonly [string, ...string[]];
-  /** How the clause follows from the places in `from`, in one sentence. */
   readonly because: string;
 }
 
@@ -16,7 +17,6 @@ const stream = "Endpoints / 2. Stream an agent response";
 const policy = "Events / Delivery security and policy";
 const delivery = "States and transitions / Webhook delivery";
 
-/** The derivations of all `must` and `should` clauses that no single sentence of the document states. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   "CLI-15": {
     from: [codes],

@@ -1,19 +1,18 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface ItemPlace {
-  /** Place in the document: a number in a list, the name of a row, header or code, or `text` for a paragraph. */
+  /** Place under a heading: a list number, the name of a row, header or code, or `text` for a paragraph. */
   readonly at: string;
-  /** The subject of the item, in a few words of our own. */
   readonly about: string;
 }
 
-/** One item of the document: a numbered sentence or a part of one, a row, a code, or an example. */
+/** One item of the interface document, such as a numbered sentence, a table row or an example. */
 export type Item =
   | (ItemPlace & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
-  /** An item without a clause. `why` says why no server can break it, or which other item states the same. */
+  /** An item that no clause states. `why` gives the reason, such as that another item says the same. */
   | (ItemPlace & { readonly kind: "without clause"; readonly why: string });
 
-/** A heading of the document, with the headings above it (joined by ` / `) and the items under it. */
+/** A heading of the document and its items. The name includes the parent headings, joined by ` / `. */
 export interface Section {
   readonly heading: string;
   readonly items: readonly Item[];

@@ -19,7 +19,7 @@ import {
 } from "../shared/response.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
-/** Minimum wait before a message counts as missing, because a target may check alerts only once a minute. */
+/** Minimum wait for an alert message. A target may check its alerts only once a minute. */
 const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;
@@ -30,7 +30,7 @@ const outOfTime: SkipCause = {
   purpose: "send so many requests",
 };
 
-/** A threshold in percent that is no whole number. The document allows any number. */
+/** A threshold with decimals, in percent. The document allows any number. */
 const fraction = 82.5;
 
 const fractionalAlertCreated = probeIfManyRequests(
@@ -51,7 +51,6 @@ const fractionalAlertCreated = probeIfManyRequests(
 
 const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreated };
 
-/** Statuses by which a target may say that the key has created too many alerts. */
 const quotaStatuses = [402, 403, 409, 429] as const;
 
 function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {
@@ -63,7 +62,6 @@ function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>
     : breach(`a \`threshold\` of ${fraction} is accepted`, describeStatus(created), created, whole.created);
 }
 
-/** An alert of this run, and another one with its `webhook_url` and a higher threshold. */
 interface AlertRepeated {
   readonly first: Exchange;
   readonly again: Exchange;
@@ -89,7 +87,7 @@ const alertCreatedAtSameAddress = probeIfManyRequests(
   },
 );
 
-/** Judges only a crash, because a target may refuse a second alert of an address. */
+/** Judges only crashes (500), because a target may refuse a second alert with the same address. */
 function judgeSameAddress(alert: AlertRepeated | null): Finding<never> {
   if (alert === null) return inapplicable("no alert was created with the key, or the key has few requests a minute");
   const { first, again } = alert;

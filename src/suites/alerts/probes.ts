@@ -18,7 +18,7 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/** Result of trying to raise usage above the threshold. `out of time`: the run may not wait for more requests. */
+/** The result of trying to raise usage above the threshold. `out of time`: the time limit of the run was reached. */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
@@ -28,10 +28,9 @@ export interface AlertCrossingEvidence {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Messages that arrived at the alert's address before the probe started to cross the threshold. */
+  /** Messages that arrived before the probe started to raise usage above the threshold. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
-  /** How long the probe waited for a message, in ms of the target's clock. */
   readonly waitedMs: number;
   /** Why the target may be unable to reach the receiver; `null` if it can. */
   readonly unreached: string | null;
@@ -40,7 +39,10 @@ export interface AlertCrossingEvidence {
 /** Maximum number of requests to bring a key's use above a threshold, without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
-/** Time after which no earlier request counts; `advanced` suits limiters that count part of the last minute. */
+/**
+ * Wait after which earlier requests no longer count. `advanced` is longer, for limiters that count part of the previous
+ * minute.
+ */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
 const pingMs = { advanced: 30, real: 500 } as const;
@@ -100,7 +102,6 @@ async function crossingOf(
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
-/** Waits until the key's recent requests no longer count in the minute, if the run may wait that long. */
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
@@ -108,9 +109,7 @@ async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): 
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/** Returns the key that needs the fewest waits, then the fewest requests, to cross a threshold. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // Without a test clock, every key counts as unused, so that the result is the key that `keys` declares.
   const isInUse = (key: TargetKey): boolean =>
     time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
   return keysByCost(target, isInUse)[0] ?? client.key;
@@ -120,7 +119,6 @@ function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): Targe
   const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // The threshold is the next whole percentage above what two earlier requests use of the minute.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -144,14 +142,13 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
     ({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs,
   );
 
-/** Minimum and maximum number of requests that a key has used in a window; equal if the target reports it. */
+/** Requests that a key has used in a window. `min` and `max` are equal if the target reports the number. */
 export interface WindowUse {
   readonly limit: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Returns the use of the hour and the minute, as the target reports it, else estimated from the requests. */
 async function measureUsage(
   client: Client,
   { recorder, target, time, discovery }: ProbeContext,
@@ -162,7 +159,7 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // The target may watch the sum of limit and burst; only with a test clock is exceeding that sum affordable.
+  // A target may count the burst as part of the limit. Exceeding that sum takes too long without a test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -170,7 +167,7 @@ async function measureUsage(
     ...withBurst.map((limit) => ({ limit, own: recentSamplesOf(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
-    // Counts only successes here, because a target need not count refusals and errors.
+    // Counts only successful requests: a target need not count refused requests and errors.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });
@@ -193,17 +190,16 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/** Returns the lowest whole percentage above every window's use after one more request; `null` without windows. */
+/** Returns the lowest whole percentage that every window stays below after one more request; `null` without windows. */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/** Returns how many more requests bring the use of every window above the threshold in percent. */
 export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/** Number of GET requests that show whether the target counts them. */
+/** After this many GET requests, the probe decides whether the target counts GET requests. */
 const readsToDecide = 2;
 
 async function crossThreshold(
@@ -233,7 +229,6 @@ async function crossThreshold(
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
-/** Measures usage, after an invoke if an agent is given; `null` if the run may not wait for more requests. */
 async function measureUsageIfAllowed(
   client: Client,
   context: ProbeContext,
@@ -254,12 +249,11 @@ const percentOf = (windows: readonly WindowUse[]): number =>
 
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
-/** Advances while the probe waits for a message. A target may check its alerts every few minutes. */
+/** Steps by which the test clock advances during the wait. A target may check its alerts every few minutes. */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Further pauses in real time, if the run may wait. A target may check its alerts once a minute. */
+/** Further pauses by the real clock. A target may check its alerts only once a minute. */
 const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
-/** Waits until a webhook address has `count` messages, and returns the wait in ms of the target's clock. */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))
@@ -287,7 +281,6 @@ export const oddAlertsCreated = probe(
   },
 );
 
-/** Returns the id of a created alert, from any response shape of the document. `null` if it has none. */
 export function alertIdOf(created: Exchange): string | null {
   const body = bodyJson(created);
   for (const holder of [body, getPath(body, "data"), getPath(body, "data", "result")])

@@ -36,14 +36,12 @@ import { signingChecks } from "./signing.ts";
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
-/** Probes that show whether the endpoints of every target accept a valid key. */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Options for a check of requests without a valid key: adds probes that send a valid key, as controls. */
+/** Adds requests with a valid key as controls to a check of requests without a valid key. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
 
-/** Endpoints that every target has; a check of every endpoint needs a conclusive response from each. */
 const requiredEndpoints = [
   "invoke",
   "stream",
@@ -64,7 +62,6 @@ const firstConclusiveRequest = (
 ): KeyRequest | undefined =>
   requests.find((request) => withControl.has(request.endpoint) && !isInconclusive(request.exchange));
 
-/** Judges requests with altered keys. Covers only endpoints that answer 401 to a wrong key. */
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedRequest[] {
   const rejecting = new Set(
     requestsOf(unauthenticated, "a wrong key")
@@ -84,7 +81,7 @@ const checkAlteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string)
     judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
 
-/** Judges the code of a 401 to an altered key. No altered key was ever valid, so none can have expired. */
+/** Judges the error code of a 401 to an altered key. The code must not say that the key has expired. */
 function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ request }) =>
     hasStatus(request.exchange, 401),
@@ -99,7 +96,6 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
 }
 
-/** Judges requests with the key in the other case, if all its letters have the same case. */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
   const accepted = judged.find(({ request }) => isSuccess(request.exchange));
@@ -112,7 +108,6 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
     : unproven("no request with the key in the other letter case got a conclusive response");
 }
 
-/** Returns `unproven` unless each endpoint, of the document or called by the run, has rejected an invalid key. */
 function unprovenOnSomeEndpoint(
   requests: readonly KeyRequest[],
   correct: readonly KeyRequest[],
@@ -130,7 +125,6 @@ function unprovenOnSomeEndpoint(
 
 type InvalidKey = "a wrong key" | "no key";
 
-/** Judges requests with an invalid key; `afterRejection` judges violations after a first conclusive 401. */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,
@@ -151,7 +145,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Creates a check of AUTH-8: after a first conclusive 401, every endpoint must reject the invalid key. */
+/** Creates a check of AUTH-8: every endpoint must reject an invalid key, if the first conclusive response is a 401. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,
@@ -169,7 +163,7 @@ const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Checks REQ-2 (every request needs a key) by requests without a key. */
+/** Checks REQ-2: every request needs a key. */
 export const keyRequiredCheck: Check = checkKeys("REQ-2", coreControlProbes, {
   ...positiveControls,
   kinds: ["no key"],
@@ -196,13 +190,11 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // If the first conclusive response is a 401, violations on other endpoints break only AUTH-8.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // After a first conclusive 401, AUTH-3 judges only codes of 401 responses; AUTH-8 judges other statuses.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (request) => (got401(request) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -27,7 +27,7 @@ import {
 import { acceptingEndpoints, keyExpectations } from "../shared/key-requests/key-checks.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Sends an expired key to every endpoint. Runs late: webhooks and operations must exist for these requests. */
+/** Sends an expired key to every endpoint. Runs late, because some requests need an existing webhook or operation. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
   { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
@@ -50,13 +50,13 @@ function hasSecondPage({ listing }: Discovery): boolean {
   return isSuccess(listing) && typeof pages === "number" && pages >= 2;
 }
 
-/** Sends a health request, which no limit counts, with every valid key. */
+/** Sends a health request with every valid key. Limits do not count health requests. */
 export const everyKeyUsed = probe(
   "every valid key is used once",
   { requests: 0, reads: true },
   async ({ client, target, discovery }) => {
     const agent = target.agents.answering;
-    // The pre-flight discovery may have sent a health request with the main key already.
+    // The pre-flight discovery may have sent this request with the main key already.
     const answers: Exchange[] = [...discovery.health].slice(0, 1);
     const others = usableKeys(target).filter(({ name }) => answers.length === 0 || name !== client.key.name);
     if (agent !== undefined) for (const key of others) answers.push(await client.as(key).health(agent));
@@ -64,24 +64,21 @@ export const everyKeyUsed = probe(
   },
 );
 
-/** Evidence of requests whose authentication is missing, invalid or written in an unusual way. */
 export interface UnauthenticatedRequests extends KeyRequests {
   /** A health request whose `Authorization` header has `bearer` in lower case before the valid key. */
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
-  /** A request with a wrong key and no query; `null` without a known agent, or if the main key's limit is low. */
   readonly keyAndBodyWrong: Exchange | null;
-  /** Requests without a key and with an empty JSON object as body, to endpoints other than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints for each kind of altered key if the main key's limit is low; other kinds are sent only to health. */
+/** Endpoints that get an altered key if the main key has a low limit. Kinds not listed go only to health. */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Minimum limit per minute of the main key for sending altered keys to every endpoint without a test clock. */
+/** Below this limit per minute, altered keys go to only a few endpoints, unless there is a test clock. */
 const minPerMinuteForAllEndpoints = 100;
 
 /** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
@@ -91,7 +88,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedRequests> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // With no requests left, a server that takes the altered key for the main key would answer 429, like a rejection.
+    // With the limit used up, a server that wrongly accepts the altered key would answer 429. That looks like a
+    // rejection.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createRequestSender(client, fixtures, context);
@@ -100,7 +98,6 @@ export const unauthenticatedSent = probe(
     const missing = await sendToEndpoints(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // Not sent if the limit of the main key is low: `allWrong` also combines a wrong key with a wrong body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null
@@ -125,7 +122,6 @@ export const unauthenticatedSent = probe(
   },
 );
 
-/** Lists deliveries with the main key as a control, unless an earlier probe did or no requests are left. */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
   if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;
@@ -147,9 +143,8 @@ interface AlteredRequests {
 }
 
 /**
- * Sends an altered key to health and, if health rejects the key, to the other endpoints.
- *
- * @param acceptingAny endpoints that accept even a wrong key
+ * Sends an altered key to health first, and to the other endpoints only if health rejects the key. @param acceptingAny
+ * endpoints that accept even a wrong key
  */
 async function sendHealthFirst(
   sender: RequestSender,

@@ -10,7 +10,6 @@ import { createSigner } from "./signing.ts";
 
 const since = "1.2";
 
-/** A rightly signed request, and the same request without a signature if the signed one was refused. */
 interface SignedRequestSent {
   readonly what: string;
   readonly signed: Exchange;
@@ -23,7 +22,7 @@ interface SignedEverywhere {
 
 const isRefused = (exchange: Exchange): boolean => hasStatus(exchange, 401, 403);
 
-/** A body without fields: the request creates nothing, but can show whether the signature was accepted. */
+/** An empty object creates nothing, but the response shows whether the signature was accepted. */
 const emptyBody = "{}";
 
 export const signedEverywhere = probeIfManyRequests(
@@ -57,7 +56,6 @@ export const signedEverywhere = probeIfManyRequests(
 
 const encodedLetter = "a path with an encoded letter";
 
-/** Judges that a signature, which is right, is no reason to refuse a request that is else admitted. */
 function judgeSigned(
   evidence: SignedEverywhere | null,
   isJudged: (request: SignedRequestSent) => boolean,

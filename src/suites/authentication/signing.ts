@@ -10,17 +10,16 @@ import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
-/** A signed invoke whose body changes if a server parses and rewrites it before it verifies the signature. */
+/** A signed invoke request. Its signature fails if a server verifies the parsed and rewritten body. */
 export interface SignedInvoke {
-  /** The signed invoke. `null` if the harness knows no agent. */
+  /** The signed request; `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
-  /** The invoke `posted` without its signature. `null` if `posted` succeeded or was not sent. */
+  /** The same request without its signature; `null` if `posted` succeeded or was not sent. */
   readonly postedPlainly: Exchange | null;
 }
 
 /** Signed list requests with a query string, and a signed invoke with non-ASCII characters. */
 export interface SignedValidly extends SignedInvoke {
-  /** A list request without a signature, to compare the signed ones with. */
   readonly control: Exchange;
   /** Request whose signature covers path and query string. */
   readonly withQuery: Exchange;
@@ -67,7 +66,7 @@ const signedUnusually = probe(
   (context) => postSigned(context, unusualJson),
 );
 
-/** JSON with empty lines, some of which end with CR LF, between its fields, and two line feeds in the query. */
+/** JSON with empty lines and both kinds of line end (LF and CR LF). */
 const jsonOfLines = '{\n\n"query": "Hello.\\n\\nPlease answer in a few words."\r\n\r\n}\n';
 
 const signedLines = probe(
@@ -85,12 +84,11 @@ const mistakes = {
   "a timestamp that is no number": { seconds: () => "now" },
 } as const satisfies Readonly<Record<string, SigningOverrides>>;
 
-/** Requests with a wrong or missing signature. `control` is an ordinary request to compare them with. */
 export interface SignedBadly {
   readonly control: Exchange;
-  /** Requests with a wrong signature, by what is wrong with it. */
+  /** Requests with a wrong signature. Each key says what is wrong with the signature. */
   readonly asked: Readonly<Record<string, Exchange>>;
-  /** A request without a signature, with a key that must sign; `null` if the target has no such key. */
+  /** An unsigned request with a key that must sign; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
 }
 
@@ -113,20 +111,17 @@ const signedBadly = probe(
   },
 );
 
-/** Parts of a signature that differ from the document's definition. */
 interface SigningOverrides {
   readonly body?: string;
   readonly signedBody?: string;
   readonly path?: (path: string) => string;
   readonly secret?: (secret: string) => string;
-  /** Returns the value of `X-Timestamp`, given the target's current time in Unix seconds. */
   readonly seconds?: (nowSeconds: number) => string;
   readonly signature?: (signature: string) => string;
 }
 
 type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-/** Sends a request with a valid signature of method, path, timestamp and body. */
 export const sendSigned = (
   context: ProbeContext<"signing">,
   key: TargetKey,
@@ -168,9 +163,9 @@ export function createSigner(
 
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
-/** Returns the time in Unix seconds by the target's clock, taken from an earlier response. */
+/** Returns the target's current time in Unix seconds, based on an earlier response. */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
-  // After an outage, takes the latest response: a restarted server may have set its test clock back.
+  // After an outage, uses the latest response: a restarted server may have reset its test clock.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
   const date = timeOf(latest);
   if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
@@ -178,10 +173,10 @@ export function targetUnixSeconds({ discovery: { usage }, recorder, time, outage
 }
 
 const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
-/** Whether a response shows the target's own time. Errors do not count, because a gateway may send them. */
+/** Whether a response shows the target's time. Errors do not count, because a gateway may send them. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
-/** Returns the target's time in Unix seconds by the two reset headers. `null` if a header is absent. */
+/** Returns the target's time in Unix seconds: `Reset` minus `Reset-After`. `null` if either header is absent. */
 function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
@@ -189,7 +184,6 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
-/** Judges the signature of a GET with a query string, which the signed path may include or leave out. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -250,13 +244,12 @@ export const signingChecks = [
 
 export interface SignableRequest {
   readonly method: string;
-  /** The path of the URL, percent-encoded as sent, with or without the query string. */
+  /** The percent-encoded path. The query string may be included or left out. */
   readonly path: string;
   readonly timestamp: string;
-  /** The body as sent, in UTF-8. Empty without a body. */
   readonly body: string;
 }
 
-/** Returns the value of `X-Signature`: the hexadecimal HMAC-SHA256 of the four parts (Authentication 4). */
+/** Returns the value of `X-Signature`, a hexadecimal HMAC-SHA256 of method, path, timestamp and body. */
 export const requestSignature = ({ method, path, timestamp, body }: SignableRequest, secret: string): string =>
   createHmac("sha256", secret).update(`${method}\n${path}\n${timestamp}\n${body}`, "utf8").digest("hex");

@@ -9,7 +9,7 @@ import { unauthenticatedSent } from "./probes.ts";
 
 const since = "1.2";
 
-/** Keys that were never issued, in forms that a server may fail to parse, decode or look up. */
+/** Keys that were never issued, with characters that a server may fail to parse or decode. */
 const unusualKeys = {
   "of one letter": "x",
   "of 400 letters": "ah_".padEnd(400, "kX7"),
@@ -20,7 +20,7 @@ const unusualKeys = {
 
 type UnusualKey = keyof typeof unusualKeys;
 
-/** An apostrophe is outside the characters of RFC 6750, section 2.1, so the header is malformed, too. */
+/** RFC 6750, section 2.1, does not allow these characters, so a server may call the header malformed. */
 const mayBeMalformed: readonly UnusualKey[] = ["with an apostrophe", "with a percent-encoded NUL"];
 
 interface UnusualKeysSent {

@@ -27,7 +27,6 @@ const hasFailure =
 
 const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
-/** Creates a judge of whether the client waits for `retry_after` before it sends a failed request again. */
 const judgeWaitsAfter =
   (kind: "429" | "overload", name: string) =>
   (evidence: PlainAndTroubledRuns): Finding<never> => {
@@ -59,7 +58,7 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   const groups = equalRequestsIn(evidence).filter(hasFailure("5xx"));
   if (groups.length === 0) return unproven("the client got no 5xx response");
   if (groups.some(({ repeats }) => repeats > 0)) return holds();
-  // Leaves out runs in which the client was interrupted: it may have been waiting before its retry.
+  // Leaves out interrupted runs: the client may have been waiting for its next retry.
   const whole = groups.filter(({ run }) => run.end.kind !== "interrupted");
   if (whole.length === 0) return unproven("the run was interrupted before the client could send the request again");
   const failed = whole.flatMap(({ calls }) => calls.filter((call) => failureOf(call)?.kind === "5xx"));
@@ -71,7 +70,7 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
 }
 
 const equalWithinMs = 25;
-/** Minimum quotient of two waits of a growing series, the later one divided by the earlier one. */
+/** A wait counts as longer than an earlier wait only if it is at least this many times as long. */
 const minGrowth = 1.25;
 
 const hasGrowingWait = (waits: readonly number[]): boolean =>
@@ -82,9 +81,9 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits from which to judge their growth; fewer random waits may be equal by chance. */
+/** Minimum number of waits to judge growth. Fewer random waits may be equal by chance. */
 const minWaitCount = 4;
-/** Minimum share of retried requests with equal waits that breaks the clause. */
+/** The clause is broken if at least this share of the retried requests has equal waits. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {
@@ -108,7 +107,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** Number of 5xx responses to one request after which the client counts as never giving up. */
+/** A client counts as never giving up after this many 5xx responses to one request. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {
@@ -125,7 +124,6 @@ function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-/** Failures after which a client may send its request again. */
 const retryableKinds: readonly Failure["kind"][] = ["429", "5xx", "overload"];
 /** Failures after which a client cannot know whether its request has run an agent. */
 const ambiguousKinds: readonly Failure["kind"][] = ["lost", "stream error", "stream cut"];

@@ -4,9 +4,8 @@ import type { ClientSession } from "../../run/party-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 
-/** A request of the client under test, its response, and the signatures that would be valid for the request. */
+/** A request of the client under test, with its response and the signatures that would be valid. */
 export interface SignedCall extends ClientCall {
-  /** Valid values of `X-Signature`, for the path with and without query string; empty if unknown. */
   readonly computedSignatures: readonly string[];
 }
 
@@ -14,13 +13,12 @@ export interface JudgedRun extends CommandRun {
   readonly calls: readonly SignedCall[];
 }
 
-/** Recorded runs of the client's command. */
 export interface ObservedRuns {
   readonly isStrict: boolean;
   readonly runs: readonly JudgedRun[];
 }
 
-/** The positive control: runs the command against a server that causes no trouble. */
+/** The positive control: runs the client's command against a server that injects no errors. */
 export const ranPlainly = clientProbe("the command runs without trouble", async (session): Promise<ObservedRuns> =>
   withSignatures([await session.runPlainly()], session),
 );
@@ -29,7 +27,7 @@ export const ranTroubled = clientProbe("the command runs under trouble", async (
   withSignatures(await session.runTroubled(), session),
 );
 
-// The signatures are computed here and not by a check, because evidence must not contain the secret.
+// Signatures are computed here and not in a check: checks see only evidence, which must not contain the secret.
 const withSignatures = (runs: readonly CommandRun[], { isStrict, signingSecret }: ClientSession): ObservedRuns => ({
   isStrict,
   runs: runs.map((run) => ({

@@ -6,14 +6,11 @@ import { retryAfterOf } from "../../rules/limits/rate-limit-info.ts";
 import { isTerminal } from "../stream/events.ts";
 import { hasStatus } from "../shared/response.ts";
 
-/**
- * How a request failed, as its client sees it. `overload` is an `error` event with `retry_after`, and `stream cut` an
- * end without `done` or `error`.
- */
+/** How a request failed, from the client's view. `stream cut`: the stream ended without `done` or `error`. */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
-  /** Earliest time at which the client could know of the failure. Its wait before a retry starts here. */
+  /** Earliest time at which the client could know of the failure. Retry waits are measured from here. */
   readonly fromMs: number;
 }
 
@@ -46,16 +43,14 @@ function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure
 
 export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;
 
-/** All requests of one run that are equal in method, path, query and body. */
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
-  /** Number of these requests that the client sends even to a server that never fails; at least 1. */
+  /** Number of these requests that the client sends anyway, without any error. */
   readonly planned: number;
   readonly repeats: number;
   readonly run: JudgedRun;
 }
 
-/** Groups equal requests in runs with injected errors; `plain` runs show how many of a group are no retries. */
 export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
   const plainCalls = Map.groupBy(
     plain.flatMap(({ calls }) => calls),
@@ -71,14 +66,13 @@ export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readon
 
 const identityOfCall = ({ exchange }: SignedCall): string => requestIdentity(exchange.request);
 
-/** A failed request. `readyMs` is the earliest time at which the client may repeat it. */
 interface FailedCall {
   readonly call: SignedCall;
   readonly failure: Failure;
   readonly readyMs: number;
 }
 
-/** Tolerance for early repetitions, because timers may fire early, and clients may round waits. */
+/** Tolerance for early retries: timers may fire early, and clients may round waits. */
 const toleranceMs = 100;
 
 export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
@@ -88,7 +82,6 @@ export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
     return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
   });
 
-/** Whether every retry follows a failure of an equal request, after the wait that this failure requires. */
 export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
   let [ready, explained] = [0, 0];
@@ -99,12 +92,10 @@ export function areRepeatsExplained(group: EqualRequests): boolean {
   return explained >= Math.min(group.repeats, failed.length);
 }
 
-/** Returns the first request of the group that the client sent before the wait after a failure was over. */
 export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): SignedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
-/** Returns the times from each 5xx response to the next equal request; empty if retries cannot be recognised. */
 export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];
   const waits = calls.slice(1).flatMap(({ exchange }, at) => {

@@ -42,14 +42,12 @@ function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | 
   return `\`${prefix}${name}\` is ${JSON.stringify(value[name]).slice(0, 60)}, not ${type.name}`;
 }
 
-/** Describes what is wrong with the `query` of a body, else returns `null`. */
 function problemOfQuery(body: unknown): string | null {
   if (!isObject(body)) return body === undefined ? "no body" : "a body that is no object";
   if (body["query"] === undefined) return "no `query`";
   return string.has(body["query"]) ? null : "a `query` that is no string";
 }
 
-/** Describes what is wrong with the optional fields of an invoke, stream or batch item, else returns `null`. */
 const problemOfParameters = (body: unknown): string | null =>
   problemOfFields(body, executionFields) ??
   problemOfFields(isObject(body) ? body["parameters"] : null, parameterFields, "parameters.");
@@ -62,13 +60,12 @@ const problemOfCreation =
 const problemOfWebhook = problemOfCreation(webhookFields);
 const problemOfAlert = problemOfCreation(alertFields);
 
-/** A rule for single requests of a client, independent of its other requests. */
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /** Whether a violation is a breach even in a run that is not strict, instead of a note. */
+  /** Whether a violation is always a breach. Otherwise, violations are only notes in runs that are not strict. */
   readonly isAlwaysBreach?: true;
-  /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
+  /** Returns what is wrong with a request, or `null`. `undefined` means that the rule does not cover the request. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
 }
 
@@ -82,11 +79,10 @@ const mediaTypes = (values: readonly string[]): string[] =>
 
 const quote = (text: string): string => JSON.stringify(text.slice(0, 60));
 
-/** Returns the JSON of a request's body; `undefined` if there is none. */
 const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
-/** Returns the parts of a request that each cause one execution: the body, or each item of a batch. */
+/** Returns the parts of a request that each run an agent once: the body, or each item of a batch. */
 function executionsIn(call: SignedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
   const body = bodyOf(call);
@@ -114,10 +110,9 @@ const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
-/** Maximum seconds between `X-Timestamp` and the request's arrival, because a client may queue requests. */
+/** Maximum difference between `X-Timestamp` and the arrival, because a client may queue requests. */
 const maxSkewSeconds = 120;
 
-/** The rules, by the clause that each of them judges. */
 export const requestRules = {
   "CLI-1": {
     expected: "a path with the segment `/v1` once",

@@ -9,15 +9,14 @@ import { isTerminal } from "../stream/events.ts";
 import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
 import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTroubled } from "./probes.ts";
 
-/** Maximum time, in ms, that a client may keep a finished stream open after it has sent its next request. */
+/** A client may keep a finished stream open for this long after its next request. */
 const closingMs = 250;
-/** A finished stream counts as left open if the client first gets this many other responses. */
+/** A finished stream counts as left open if the client gets this many other responses first. */
 const minLaterCalls = 3;
 
 const isConcurrent = ({ calls }: JudgedRun): boolean =>
   calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endMsOf(call)));
 
-/** Judges that the client closes a stream after its last event before it sends further requests. */
 function judgeStreamsClosed({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
   const held = troubled.runs.flatMap((run) =>
     run.calls.filter(({ trouble }) => trouble === "stream-open").map((call) => ({ run, call })),
@@ -48,7 +47,6 @@ interface ListRead {
   readonly calls: readonly SignedCall[];
 }
 
-/** Returns the lists that a client read in one run, by path and query string without `page` and `limit`. */
 function listReadsIn({ calls }: JudgedRun): Map<string, ListRead> {
   const lists = calls.filter(
     ({ exchange: { request, answer } }) =>

@@ -12,15 +12,13 @@ import { allPairs, type CutPairs, mergeCuts, type CoverageReach, reachOf, rowsIn
 import { missingFor } from "./reach.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
-/** A bitmap of the pairs of values that occurred in requests of a run. */
 interface PairBitmap {
-  /** A hash of the list of all pairs. Bitmaps can be joined only if their hashes are equal. */
+  /** Hash of the list of all pairs. Only bitmaps with equal hashes may be combined. */
   readonly of: string;
-  /** One bit for each pair of values: 1 if some request had both. Encoded in base64. */
+  /** Base64. Each bit stands for a pair of values, and is 1 if a request had both values. */
   readonly bits: string;
 }
 
-/** Numbers of triples (endpoint, kind of key, state of the key); `cut` counts those out of reach. */
 interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -28,37 +26,31 @@ interface TripleCounts {
   readonly cut: readonly CutPairs[];
 }
 
-/** How many pairs of values a run's requests covered, and why the other pairs are missing. */
+/** How many pairs of request values (such as endpoint and kind of key) a run covered. */
 export interface PairCounts {
   readonly coveredCount: number;
-  /** Pairs of values that the run could have covered, but did not. */
   readonly uncovered: readonly string[];
   readonly total: number;
-  /** Pairs of values that the run could not cover, counted by what it lacked. */
   readonly cut: readonly CutPairs[];
-  /** Counts of triples of values. Absent in the evidence of earlier versions. */
+  /** Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
-  /** Bitmap of the covered pairs. Absent in the evidence of earlier versions. */
+  /** Absent in the evidence of earlier versions. */
   readonly seen?: PairBitmap;
 }
 
-/** The requests of a run as rows; a row has a value for each dimension, such as endpoint or kind of key. */
+/** The requests of a run. Each row lists a request's values, such as endpoint and kind of key. */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly reach: CoverageReach;
   readonly answered: readonly Row[];
-  /** Names of the pairs of values that some answered request has. */
   readonly covered: ReadonlySet<string>;
-  /** Generated requests without a response, with the missing requirement; `null` if the harness failed. */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
-/** Reported as missing for a pair of values whose request got no response. */
 export const noResponseNeed = "a response to each request";
 
-/** Counts the covered pairs and triples of values; missing pairs with a known reason count in `cut`. */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
   const { covering, pairs, total, cut } = reach;
@@ -79,7 +71,6 @@ export function countPairs(sent: SentRows): PairCounts {
   };
 }
 
-/** Returns what a request with a used-up limit lacks; `null` if the harness failed to use up the limit. */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
   if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;
@@ -149,13 +140,10 @@ export interface PlannedRun {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly seed: number;
-  /** The planned probes that use up a limit, and for each whether it will run. */
   readonly tested: readonly LimitTest[];
-  /** How many requests and agent executions the run's bounds leave for the generated requests. */
   readonly left: { readonly requests: number; readonly executions: number };
 }
 
-/** Counts the pairs of values that the generated requests of a planned run will cover. */
 export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
   const reach = reachOf(target, readOnly);
   const inStates = readOnly ? [] : tested.flatMap((each) => rowsOfTest(each, target, seed));
@@ -168,7 +156,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // Requests that a setting would enable come last, because the last request with a pair gives the reason.
+  // Requests that a setting would enable come last: the last request with a pair gives the reported reason.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -177,7 +165,6 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/** Returns the generated requests that a probe sends while a limit is used up. */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];
   return rowsInState(target, { key: tier ?? "near quota", state, seed });

@@ -31,16 +31,14 @@ interface GeneratedEvidence {
 
 interface GeneratedRequestRule {
   readonly as: string;
-  /** Text for the report that says which requests are judged. */
   readonly requests: string;
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** The first requirement set with this check. Default: 1.1, which added generated requests. */
+  /** The first requirement set with this check. Default: 1.1. */
   readonly since?: RequirementSet;
 }
 
-/** Creates a check of generated requests. Judges only endpoints that have accepted a valid key. */
 const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
   checkEvery(
     clause,
@@ -77,7 +75,6 @@ const memberOf = (request: GeneratedRequest): ClauseCase<GeneratedRequest> => ({
 
 const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
 
-/** Lists the values that make a generated request differ from a plain request. */
 const describeRow = (row: Row): string =>
   Object.entries(row)
     .filter(([, value]) => !plainValues.includes(value))
@@ -93,7 +90,6 @@ const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind
 const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
-/** Creates a check that requests with a key of these kinds get 401, if they have no other mistake. */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
     as: "in every corner",
@@ -111,7 +107,6 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: Requir
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/** Creates a check of the error code in 401 responses to rejected keys, whatever else the requests get wrong. */
 const checkKeyCode = (
   clause: JudgedId,
   kinds: readonly string[],
@@ -124,7 +119,7 @@ const checkKeyCode = (
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // A response without a code passes here, because ERR-2 to ERR-5 judge it.
+    // A missing code passes here: clauses ERR-2 to ERR-5 judge it.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
@@ -164,7 +159,6 @@ export const outlivedKeyChecks: readonly Check[] = [
   checkKeyCode("KEY-3", ["outlived"], (code) => code === "EXPIRED_API_KEY", "1.2"),
 ];
 
-/** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
 function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || publishedEndpoints[endpoint].method !== "POST") return false;
@@ -172,9 +166,9 @@ function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
 }
 
-/** The endpoints on which a restricted key must succeed wherever it succeeds on one of them. */
+/** For each kind of restricted key, the endpoints that the key should be allowed to use. */
 const openToRestrictedKeys: Readonly<Record<string, readonly string[]>> = {
-  // Usage is left out: it is about the account, and a vendor may show it to its owner alone.
+  // Usage is left out, because a vendor may show usage only to the account's owner.
   "read-only": ["list", "health"],
   "one agent": ["invoke", "stream", "health"],
 };
@@ -185,7 +179,6 @@ const isOpenToKey = ({ endpoint = "", key = "", agent, body, session }: Row): bo
   isOneOf(body, "none", "valid") &&
   session !== "not ASCII";
 
-/** Check that a restricted key is not restricted further. The suite `authentication` includes it. */
 export const restrictedKeysCheck: Check = checkCorners("AUTH-1", {
   as: "restricted keys",
   since: "1.2",
@@ -216,7 +209,7 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Ignores statuses that a server or gateway may send before it reads the body, such as 401.
+      // Ignores statuses, such as 401, that a server or gateway may send before it reads the body.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
@@ -226,7 +219,6 @@ export const bodyCornerChecks: readonly Check[] = [
   ),
 ];
 
-/** Dimensions with a clause of their own: a value that the target never accepts breaks only that clause. */
 const fieldDimensions = [
   "temperature",
   "maxTokens",
@@ -236,7 +228,6 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/** Whether the endpoint accepted each of these values, though perhaps in different requests. */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
@@ -265,11 +256,11 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isDocumented(row) &&
       row["agent"] === "unknown" &&
       hasValidTierKey(row) &&
-      // With another body, a server may answer 400 before it looks up the agent.
+      // With an invalid body, a server may answer 400 before it looks up the agent.
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // 401 and 403 are no breach here, because AUTH-1 judges whether the target accepts a valid key.
+    // 401 and 403 pass here: clause AUTH-1 judges whether a valid key is accepted.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 

@@ -7,12 +7,12 @@ import { rowsOfGroups } from "./triples.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Maximum number of requests with invalid keys without a test clock; `few` is for few requests a minute. */
+/** Maximum number of requests with invalid keys without a test clock. `few`: for a key with a low limit. */
 const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
 
-/** Whether a request with these values runs an agent on a server that follows the document. */
+/** Whether a correct server runs an agent for a request with these values. */
 export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
   (endpoint === "invoke" || endpoint === "stream") &&
   method === "documented" &&
@@ -30,14 +30,12 @@ interface ChoiceOptions {
   readonly target: Target;
   readonly reach: CoverageReach;
   readonly covered: ReadonlySet<string>;
-  /** Values of earlier requests. Every triple of values in one of these requests counts as covered. */
   readonly known: readonly Row[];
   readonly seed: number;
 }
 
 interface ChosenRows {
   readonly all: readonly Row[];
-  /** The chosen requests in the order of sending: first for pairs of values, then for triples. */
   readonly sent: readonly Row[];
 }
 
@@ -46,10 +44,10 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Share of the available time to plan for; the rest is a reserve for slow responses. */
+/** Share of the remaining time to plan for. The other half is a reserve for slow responses. */
 const certainShare = 0.5;
 
-/** Sorts requests by key; if time is too short for all, by the number of pairs of values that each adds. */
+/** Groups requests by key. If time is short, requests with the most new pairs of values come first. */
 export function inSendingOrder(
   rows: readonly Row[],
   { leftMs, perRequestMs }: SendingTime,
@@ -68,7 +66,6 @@ const byKey = (rows: readonly Row[]): Row[] =>
     .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
     .flatMap(([, own]) => own);
 
-/** Chooses the generated requests for the pairs of values that no earlier request covers. */
 export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
@@ -80,7 +77,6 @@ export function chooseRows({ target, reach, covered, known, seed }: ChoiceOption
   };
 }
 
-/** Chooses the requests that cover the most missing pairs, for a target where each request may have to wait. */
 function chooseAffordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],
@@ -100,10 +96,10 @@ function chooseAffordable(
 }
 
 const rowsPerAdvance = 8;
-/** A quarter of a minute plus two seconds, so that later requests fall in every part of a minute. */
+/** A quarter of a minute plus two seconds: repeated advances reach every part of a minute. */
 const advanceMs = 17_000;
 
-/** Returns a function that, with a test clock, lets a window pass before a key's first request to an endpoint. */
+/** With a test clock, starts a new rate-limit window before a key's first request to an endpoint. */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();
   let sent = 0;

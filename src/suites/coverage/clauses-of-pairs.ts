@@ -4,7 +4,6 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 
 type Clauses = readonly ClauseId[];
 
-/** The `must` clause that says how each endpoint answers a valid request. */
 const clauseOfEndpoint: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -25,7 +24,6 @@ const clausesOfUnknownAgent: Readonly<Partial<Record<EndpointName, ClauseId>>> =
   health: "HLT-18",
 };
 
-/** The `must` clauses about one value of a request property (dimension). */
 const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<string, Clauses>>> } = {
   key: {
     missing: ["AUTH-2"],
@@ -60,7 +58,6 @@ const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<stri
   },
 };
 
-/** The `must` clauses about a request property (dimension), for values without a clause of their own. */
 const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
   session: ["INV-17"],
   query: ["INV-22"],
@@ -76,7 +73,6 @@ const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
 const isEndpoint = (name: string): name is EndpointName => Object.hasOwn(clauseOfEndpoint, name);
 const isDimension = (name: string): name is Dimension => Object.hasOwn(dimensions, name);
 
-/** Splits the name of a pair, such as `endpoint=list key=wrong`, into dimensions and values. */
 function valuesOf(pair: string): [Dimension, string][] {
   const names = [...pair.matchAll(/(?:^| )(\w+)=/g)];
   return names.flatMap((match, at): [Dimension, string][] => {
@@ -86,7 +82,7 @@ function valuesOf(pair: string): [Dimension, string][] {
   });
 }
 
-/** Returns the `must` clauses about a pair's values, else the clause of its endpoint, else AUTH-1. */
+/** Returns the `must` clauses that a pair of request values tests. */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);
   const endpoint = values.map(([, value]) => value).find(isEndpoint);

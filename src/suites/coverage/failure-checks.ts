@@ -9,10 +9,9 @@ import { isStreamAccepted } from "../stream/events.ts";
 import { isLegalCall } from "./legal-calls.ts";
 import { cornersRequested, type GeneratedRequest } from "./probe.ts";
 
-/** Number of requests with a value that must all fail, so that the value is the cause. */
+/** A value counts as the cause of failures if at least this many requests have the value, and all fail. */
 const minFailures = 2;
 
-/** The properties of a body. A server fails for a value of one if it fails in every request with the value. */
 const names = ["body", "session", "query", "temperature", "maxTokens", "context", "unknownParameter"] as const;
 
 const hasFailed = (exchange: Exchange): boolean =>
@@ -33,10 +32,9 @@ function findFailingValue(calls: readonly GeneratedRequest[]) {
 
 const isFailure = ({ exchange }: GeneratedRequest): boolean => hasFailed(exchange);
 
-/** A session in other characters may be rejected. It must not make the server fail. */
+/** A server may reject a session id that is not ASCII, but must not answer 500. */
 const withPlainSession = (row: Row): Row => (row["session"] === "not ASCII" ? { ...row, session: "plain" } : row);
 
-/** Creates a check that no legal value of a field makes a server fail with 500. */
 export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "stream"): Check =>
   check(
     clause,

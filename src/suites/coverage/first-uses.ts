@@ -7,7 +7,7 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
-/** Endpoints of each key's first two requests: two entries for the first key, two for the second, and so on. */
+/** Endpoints in pairs: each key sends its first two requests to the two endpoints of a pair. */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
@@ -15,7 +15,6 @@ const endpoints = [
 const requestsPerKey = 2;
 const maxKeys = endpoints.length / requestsPerKey;
 
-/** Returns the valid keys except the main key and keys that must stay unused; none without a test clock. */
 function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
   const main = mainKey(target);
@@ -32,13 +31,13 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // Other endpoints get a truncated body, because a valid body would create something.
+  // Other endpoints get truncated JSON, because a valid body would create something.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/** With a test clock, sends the first two requests of each key, to two endpoints. */
+/** Sends the first two requests of each key to two different endpoints. Needs a test clock. */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

@@ -7,10 +7,8 @@ export const isDocumented = ({ method }: Row): boolean => method === "documented
 
 export const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
-/** Roles whose agents always succeed. Agents of other roles may fail on any request. */
 const answeringAgents = ["answering", "streaming", "remembering"] as const;
 
-/** Whether a row has a valid key, an agent that answers, and a body that the server must accept. */
 export const isLegalCall = (row: Row, endpoint: string): boolean =>
   row["endpoint"] === endpoint &&
   isDocumented(row) &&

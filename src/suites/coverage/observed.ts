@@ -13,17 +13,15 @@ import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 
-/** Facts about the target from which {@link rowsOfExchange} finds a request's kind of key, agent and page. */
 export interface RowReader {
   readonly target: Target;
-  /** The text of the main key. An invalid key is classified by how it differs from this text. */
+  /** The main key. Invalid keys are classified by how they differ from this key. */
   readonly mainKey: string;
   readonly listed: number | null;
-  /** Ids of the agents in the target's list. A listed agent without a role gets the value `none`. */
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns the rows of a recorded request: several if a value is ambiguous, none if a value is unknown, or the body not UTF-8. */
+/** Returns the possible values of a recorded request. Empty if some value is unknown. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (request.body.kind === "base64") return [];
@@ -84,7 +82,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key gets no kind: it is valid at first and expires later, so its kind changes during the run.
+  // A temporary key has no kind, because it expires during the run.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }
@@ -101,7 +99,6 @@ function rolesOf(id: string | undefined, { request }: Exchange, { target, listed
   return [listedAgents.has(id) ? "none" : "unknown"];
 }
 
-/** Returns the body of a request without the fields that the target file adds to every request of its agent. */
 const chosenBody = (request: Exchange["request"], target: Target): unknown =>
   withoutOwnFields(target, new URL(request.url).pathname, sentJson(request));
 
@@ -136,7 +133,6 @@ const hasUnknownParameter = (parameters: unknown): boolean =>
 const valueOrAbsent = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 const textKindOrAbsent = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
 
-/** Returns every combination of a request's `page` and `limit` values: the first page may also be the last. */
 function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {
   const { searchParams } = new URL(url);
   const [page, limit] = [searchParams.get("page"), searchParams.get("limit")];

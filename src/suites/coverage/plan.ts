@@ -28,13 +28,12 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
-/** Combinations of endpoint and method that need a POST or PUT. */
 const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Caches covering arrays by their input. Computing one takes 0.1 s, and most targets have the same input. */
+/** Caches covering arrays by their input: computing each takes 0.1 s, and most targets have the same input. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -47,16 +46,14 @@ const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: bo
     JSON.stringify({ values: Object.fromEntries(choosableDimensions.map((name) => [name, values(name)])), readOnly }),
   );
 
-/** Returns the names of all pairs of values in a fixed order, whatever the target and the bounds are. */
 export const allPairs = (): readonly string[] => coveringOf((name) => dimensions[name].values, false).possiblePairs();
 
-/** Number of pairs of values that a run cannot cover for one reason, and what would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
 }
 
-/** The pairs of values that a run can cover (`pairs`). `cut` counts the other pairs by what the run lacks. */
+/** The pairs of request values that a run can cover. `cut` counts the pairs that the run cannot cover. */
 export interface CoverageReach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;
@@ -64,7 +61,6 @@ export interface CoverageReach {
   readonly cut: readonly CutPairs[];
 }
 
-/** Returns the pairs of values that a run can cover with the target's keys, agents and clock. */
 export const reachOf = (target: Target, readOnly: boolean): CoverageReach =>
   (readOnly ? reachReadOnly : reachWithWrites)(target);
 
@@ -84,7 +80,6 @@ function findReach(target: Target, readOnly: boolean): CoverageReach {
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
 
-/** Adds up the pairs of entries with the same missing requirement, and sorts by number, largest first. */
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
     .flatMap((each) =>
@@ -92,7 +87,6 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     )
     .toSorted((one, other) => other.pairs - one.pairs);
 
-/** Returns what a run needs to cover a pair of values: what one value lacks, else what allows both together. */
 function needOfPair(
   pair: string,
   lacks: (name: Dimension, value: string) => Enabler | null,
@@ -111,7 +105,6 @@ const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) =
   { endpoint, method: "documented", key: "missing", body: "array" },
 ]);
 
-/** Values of the body's dimensions for an invoke or stream with a plain query and no optional fields. */
 export const plainFields = {
   body: "valid",
   query: "plain",
@@ -122,7 +115,6 @@ export const plainFields = {
   streamParameters: "absent",
 } as const satisfies Row;
 
-/** Values of an invoke or stream with all parameters, whose only mistake is the absent query. */
 const withoutQuery = {
   ...plainFields,
   session: "absent",
@@ -136,7 +128,6 @@ const withoutQuery = {
 
 const ofStream = { endpoint: "stream", agent: "streaming", streamParameters: "present" } as const satisfies Row;
 
-/** Returns generated requests that are always sent, because some checks need them. */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
@@ -161,7 +152,6 @@ export function neededRows(target: Target): readonly Row[] {
   ].filter(({ key }) => key !== "");
 }
 
-/** Returns a request for each valid key and endpoint, to send first in a window; none without a test clock. */
 function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
   const hasAgent = missingFor("agent", "answering", target) === null;
@@ -197,7 +187,6 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   return [...rows, ...covering.extend({ known: rows, begun: rowsInUsedUpStates(kinds, states), seed })];
 });
 
-/** Returns the generated requests to send while a limit of this kind of key is used up. */
 export function rowsInState(
   target: Target,
   { key, state, seed }: { readonly key: string; readonly state: KeyState; readonly seed: number },

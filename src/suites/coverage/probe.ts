@@ -31,7 +31,7 @@ import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
-/** A generated request: its values in all dimensions (`row`) and its exchange. */
+/** A generated request: its chosen values (`row`) and its exchange. */
 export interface GeneratedRequest {
   readonly row: Row;
   readonly exchange: Exchange;
@@ -39,27 +39,25 @@ export interface GeneratedRequest {
 
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
-  /** Combinations of endpoint and kind of key for which a request without other mistakes got 401. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
-  /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
+  /** Values that occurred in successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** Seed of the generated requests. Absent in the evidence of earlier versions. */
+  /** Absent in the evidence of earlier versions. */
   readonly seed?: number;
 }
 
-/** Approximate number of generated requests with a test clock, and how many of these requests run an agent. */
+/** Approximate cost with a test clock. `executions` is the number of requests that run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
-/** Number of 429 responses to invalid keys that suggest a limit on the client's address. */
+/** This many 429 responses to invalid keys suggest a limit on the client's address. */
 const maxLimited = 2;
-/** Number of agent runs after which an endpoint no longer gets the invalid key or body that caused them. */
+/** An endpoint that wrongly runs agents this often for an invalid key or body no longer gets it. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/** Real time in which to start requests; the probe's evidence is dropped if the last response comes too late. */
+/** No request starts after this time, so that the last response arrives before the probe's deadline. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
-/** Reported as missing for pairs of values that were left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
-/** Sends generated requests at the end of a run, so that every possible pair of values occurs in some request. */
+/** Sends generated requests, so that every possible pair of request values occurs in some request. */
 export const cornersRequested = probe(
   "requests are sent for the pairs of properties that no other request has",
   {
@@ -132,7 +130,7 @@ export const cornersRequested = probe(
   },
 );
 
-/** Starts a timer, and returns a function for its remaining real ms; waits for limits do not count. */
+/** Starts a timer, and returns a function for the remaining time. Waits for rate limits do not count. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());
@@ -157,7 +155,6 @@ const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts
 
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /** Records that a generated request got no response or was not sent, because `needs` was missing. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
   readonly timeLeftMs: () => number;
 }
@@ -216,7 +213,6 @@ async function sendRows(
   return generated;
 }
 
-/** Returns the invalid key and body of an invoke or stream, each in the form `invoke key=wrong`. */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -260,7 +256,6 @@ interface ExhaustedKey {
   readonly state: KeyState;
 }
 
-/** Prepares a request to every endpoint for a key with a used-up limit. */
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
   const parts = requestPartsOf(context, {

@@ -13,7 +13,6 @@ import {
   usableKeys,
 } from "../../target/target.ts";
 
-/** Kinds of keys that the target file must name, each with its setting in that file. */
 const keyNeeds = {
   "read-only": "keys.readOnly",
   "one agent": "keys.oneAgent",
@@ -25,13 +24,11 @@ const keyNeeds = {
 
 const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
 
-/** Returns the target's key of a kind; `null` if there is none, or if the kind is one of `derivedKinds`. */
 export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
   isNamedKind(kind)
     ? resolveKey(keyNeeds[kind], target)
     : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
 
-/** Kinds of keys that the harness derives from the main key, so that the target file need not name them. */
 export const derivedKinds: readonly string[] = [
   "missing",
   "wrong",
@@ -51,11 +48,11 @@ export const validKeyKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
-/** Returns a key to send in URLs, which may end up in logs: on loopback the main key, else a disposable key. */
+/** Returns a key to send in URLs. URLs may be logged, so only a local target gets its main key. */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** Returns what the target file must name for a request with this value; `null` if nothing is missing. */
+/** Returns the missing entry of the target file that a request with this value needs, or `null`. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);
@@ -86,7 +83,6 @@ function missingState(state: string, target: Target): Enabler | null {
 
 const isRole = (value: string): value is AgentRole => Object.hasOwn(agentRoles, value);
 
-/** Returns the target's agent for a role; `null` if the target has none. */
 export function agentOfRole(value: string, target: Target): string | RoleAssignment | null {
   if (!isRole(value)) return null;
   return isRequestRole(value) ? roleAssignmentOf(target, value) : (target.agents[value] ?? null);

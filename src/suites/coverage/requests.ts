@@ -13,16 +13,13 @@ import {
 } from "../shared/key-requests/send-requests.ts";
 import { agentOfRole } from "./reach.ts";
 
-/** The target, agents and ids that generated requests may name. */
 export interface RequestParts {
   readonly target: Target;
   readonly fixtures: Fixtures;
   readonly unknownAgent: string;
-  /** Number of agents in the target's list. `null` if it is unknown. */
   readonly listed: number | null;
 }
 
-/** Builds a request from its generated values (a row); `null` if the target lacks what the request needs. */
 export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
   const endpoint = row["endpoint"] as EndpointName;
   const { method: documented } = publishedEndpoints[endpoint];
@@ -43,12 +40,12 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // The webhook need not exist: the request is legal, and the target must answer it with 404.
+  // The webhook need not exist: a server must answer such a request with 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }
 
-/** Placeholder for the body of a webhook where only the path of the request matters. It is never sent. */
+/** A webhook body that is never sent. It is used where only the path of the request matters. */
 const placeholder = { url: "", events: [], secret: "" };
 
 const agentOf = ({ agent = "" }: Row, { target, unknownAgent }: RequestParts): string | RoleAssignment | null =>
@@ -96,7 +93,6 @@ function fieldsOf(row: Row): Record<string, unknown> {
   };
 }
 
-/** Returns a query that is no string. It is `null` for half of the rows. */
 const wrongQueryOf = ({ context }: Row): unknown => (context === "object" ? null : ["Hello."]);
 
 const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParameter, streamParameters }: Row) => ({
@@ -113,7 +109,6 @@ const respellJson = (fields: object): string =>
     String.raw`"\u0071uery"`,
   );
 
-/** Returns the headers or query of a request that sends its key in an unusual way, else `{}`. */
 export function credentialsOf(
   kind: string,
   key: string,
@@ -142,7 +137,6 @@ export function credentialsOf(
   }
 }
 
-/** Returns the key with another two-letter prefix. If the key has no prefix, puts one in front. */
 function withOtherPrefix(key: string): string {
   const prefix = prefixOf(key);
   return prefix === null ? `zz_${key}` : (prefix === "zz_" ? "qq_" : "zz_") + key.slice(prefix.length);
@@ -151,7 +145,6 @@ function withOtherPrefix(key: string): string {
 export const withQuery = (path: string, query: string | undefined): string =>
   query === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
 
-/** An example text for each kind of `query` or `session_id` that `spec/dimensions.ts` lists. */
 const textKinds = {
   plain: "Hello.",
   "not ASCII": "Grüße, 你好 🙂.",
@@ -168,7 +161,6 @@ const isTextKind = (name: string): name is TextKind => Object.hasOwn(textKinds, 
 
 const minLong = 1500;
 
-/** Returns the kind of a text, such as `long` or `not ASCII`. */
 export function textKindOf(text: string): TextKind {
   if (text.length >= minLong) return "long";
   if (!/^[\x20-\x7e]*$/.test(text)) return "not ASCII";

@@ -4,7 +4,6 @@ import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
-/** A group of requests: each endpoint gets `count`, which combine the target's keys with `values` in turn. */
 interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
@@ -17,7 +16,7 @@ const queryEndpoints = ["invoke", "stream"] as const;
 const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
-/** Roles whose agents respond quickly, in case a server wrongly accepts an invalid key. */
+/** Roles whose agents respond quickly. A server may wrongly accept an invalid key and run the agent. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
@@ -25,7 +24,7 @@ const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
-/** Requests that cover the triples; on a conformant server, only those of the last four groups run an agent. */
+/** Requests that cover triples of values. On a correct server, only the last four groups run an agent. */
 const rowGroups: readonly RowGroup[] = [
   {
     endpoints: queryEndpoints,
@@ -73,7 +72,6 @@ const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/** Returns the generated requests of all groups, for those endpoints and keys that the target has. */
 export function rowsOfGroups(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
   const kinds = { valid: validKeyKinds(target), refused };
@@ -85,7 +83,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the values by one after each round, so that each key is combined with other values.
+          // Shifts the values after each round of keys, so that each key meets every value.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
@@ -100,7 +98,6 @@ const valuesInEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** Returns requests that combine each key and used-up state with each entry of `valuesInEachState`. */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

@@ -14,14 +14,12 @@ import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 import { eventsOfType } from "./events.ts";
 
-/** A batch of one query to a slow agent, and the `agent.completed` of its execution. */
 interface SlowBatch {
   readonly submitted: Exchange;
   readonly completed: Delivery | null;
 }
 
 const maxSlowMs = 35_000;
-/** Maximum real time until the delivery arrives, and the time between two looks for it. */
 const [maxWaitMs, pollMs] = [8000, 10];
 
 const slowBatched = probeIfManyRequests(
@@ -51,7 +49,7 @@ const slowBatched = probeIfManyRequests(
   },
 );
 
-/** Judges that `execution_time` is in seconds: no execution lasts longer than from submission to delivery. */
+/** Judges that `execution_time` is in seconds. It must not exceed the time from submission to delivery. */
 function judgeBatchTime(batch: SlowBatch | null): Finding<never> {
   const seconds = batch?.completed && getPath(deliveryJson(batch.completed), "data", "execution_time");
   if (!batch?.completed || typeof seconds !== "number")

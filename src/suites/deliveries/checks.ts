@@ -62,7 +62,6 @@ const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | 
     whenEmpty: noDelivery,
   });
 
-/** Checks the data of `agent.completed`; the invokes' duration shows whether `execution_time` is in seconds. */
 const completedData = checkEvery(
   "HOOK-17",
   { ...webhookProbes, exchanges: allExchanges },
@@ -112,7 +111,6 @@ const judgeSentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> 
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Judges that a webhook of `agent.*` gets an event if the webhook that names the event gets it. */
 function judgeWildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],
@@ -139,7 +137,7 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/** Matches headers that any HTTP request may have or the document names; others of a delivery are reported. */
+/** Matches headers that are common or documented. Reports mention all other headers of a delivery. */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
@@ -171,7 +169,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),
-  // Early, because without a test clock retries arrive while other probes run.
+  // These come early: without a test clock, retries arrive while other probes run.
   ...retryChecks,
   check("HOOK-9", failedProbes, judgeSentAfterFailure),
   check("HOOK-10", timedOutProbes, judgeSentAfterFailure),
@@ -237,7 +235,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Leaves out executions that failed in a stream: their error codes are those of streams.
+    // Leaves out executions that failed in a stream, because streams have other error codes.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))
@@ -250,7 +248,7 @@ export const deliveries = suite("Webhook deliveries", [
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", webhookProbes, ({ all }) => {
-    // Leaves out the deliveries to the receiver `mismatched`, which has another secret on purpose.
+    // Leaves out deliveries to the receiver `mismatched`, which has a different secret on purpose.
     const signed = withoutPings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );

@@ -34,24 +34,22 @@ import {
 } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 
-/** Evidence of a deployment event that the run triggered by a command of the target file. */
 interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   readonly failure: string | null;
   readonly deliveries: readonly Delivery[];
-  /** A webhook of `agent.*` for the event's agent; `null` if none was created. Absent in older evidence. */
+  /** A webhook for `agent.*` of the event's agent; `null` if none was created. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
-  /** The agent's health right before and after the trigger. `null` if it is unknown. Absent in older evidence. */
+  /** The agent's health right before and after the event; `null` if unknown. Absent in older evidence. */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
 
 interface TriggerOptions {
-  /** Whether to invoke the agent that the event names, and to create a webhook for its later events. */
   readonly invokesAgent?: boolean;
-  /** Whether to create a webhook of `agent.*`, which must get no deployment event (HOOK-16). */
+  /** Whether to create a webhook for `agent.*`, which must get no deployment event (HOOK-16). */
   readonly createsAgentWebhook?: boolean;
   readonly readsHealth?: boolean;
-  /** Probes of other events that run before this one. They prepare the deployment that this event is about. */
+  /** Probes that must run first, because they prepare the deployment. */
   readonly after?: readonly Probe[];
 }
 
@@ -91,14 +89,14 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = invokesAgent ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // Without a test clock, other invokes would mix with the retries of the main agent's failing deliveries.
+      // Without a test clock, more invokes would mix with the retries of failed deliveries of the main agent.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = arrived();
-      // The main agent already has a webhook of `agent.*`, so no second one is created for it.
+      // The main agent already has a webhook for `agent.*`.
       if (agent !== null && !isMain && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent });
@@ -112,7 +110,7 @@ const triggerProbe = (
   );
 };
 
-/** Whether the webhooks of deployment events exist: a target may forget webhooks in an outage. */
+/** Whether the webhooks still exist. A target may forget its webhooks in an outage. */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder
@@ -126,7 +124,6 @@ const hasWebhooks = (recorder: Recorder): boolean =>
       ),
   );
 
-/** Returns the agent that an event names; `null` if no delivery of the event names one. */
 function agentOfEvent(deliveries: readonly Delivery[], event: TriggeredEvent["event"]): string | null {
   const agents = eventsOfType(deliveries, event).map((each) => getPath(deliveryJson(each), "agent_id"));
   return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;
@@ -181,7 +178,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 const created = triggerProbe("deployment.created", "is created", { createsAgentWebhook: true });
 const updated = triggerProbe("deployment.updated", "is updated", { invokesAgent: true });
 const healthChanged = triggerProbe("deployment.health_changed", "changes its health", { readsHealth: true });
-/** Runs after `created`: some targets can remove only the deployment that `created` has made. */
+/** Runs after `created`, because some targets can remove only the deployment that was just created. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
@@ -196,7 +193,6 @@ export const isOfDeployment = (delivery: Delivery): boolean =>
 
 const sameAgentProbes = { created, all: allDeliveries };
 
-/** Judges HOOK-16: a webhook of `agent.*` gets no deployment event, not even one of its own agent. */
 function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameAgentProbes>): Finding<never> {
   if (sameAgent === undefined || sameAgent === null)
     return unproven("no webhook of `agent.*` was created for an agent that only a deployment event names");
@@ -213,7 +209,6 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
   return receiverOverflowExcuse(all, [sameAgent]) ?? holds();
 }
 
-/** Judges that the agent's health has the status that `deployment.health_changed` reports, or changed again. */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);
   if (health === undefined || health === null || told === undefined)
@@ -230,7 +225,7 @@ function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): 
 const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>
   healthStatuses.some((each) => each === value);
 
-/** Checks of the deployment events. HOOK-13 comes last: the probe of HOOK-13 removes the deployment. */
+/** HOOK-13 comes last, because its probe removes the deployment. */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),

@@ -40,7 +40,7 @@ function invokedAgent({ request }: Exchange): string | null {
 
 const toleranceMs = 60_000;
 
-/** Judges that `created` is close to the `Date` of the invokes, whether or not it follows the test clock. */
+/** Judges that `created` is close to the time of the invokes, by the real clock or the test clock. */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = deliveriesOfAgent(evidence).flatMap((delivery) => {
@@ -68,7 +68,7 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
   return typeof first === "string" && typeof second === "string" && first !== second;
 }
 
-/** Checks HOOK-40: different events have different ids. One event may have another id for each webhook. */
+/** Checks HOOK-40: different events have different ids. One event may have a different id for each webhook. */
 export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",
   { sent: invokedWithWebhooks, all: allDeliveries },

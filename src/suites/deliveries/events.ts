@@ -6,12 +6,12 @@ import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import type { DeliverySources } from "../../target/target.ts";
 
-/** The address to which a receiver redirects; the rules for deliveries do not apply to requests there. */
+/** The address to which a receiver redirects. The rules for deliveries do not apply to requests there. */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/** Whether a delivery was sent to a webhook's own address, not to that of an alert or a redirect. */
+/** Whether a delivery went to a webhook, and not to the address of an alert or a redirect. */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
@@ -24,7 +24,7 @@ export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhook
 export const eventsOfType = (deliveries: readonly Delivery[], type: string): Delivery[] =>
   deliveries.filter((each) => eventTypeOf(each) === type);
 
-/** Whether two deliveries have the same event id, or the same type and data with a `request_id`. */
+/** Whether two deliveries have the same event id, or the same `request_id`, type and data. */
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const [first, second] = [deliveryJson(one), deliveryJson(other)];
   if (first === undefined || second === undefined) return false;
@@ -34,14 +34,14 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const requestId = getPath(data, "request_id");
   return (
     typeof requestId === "string" &&
-    // Compares request ids first, because that is cheap and most pairs differ there.
+    // Compares the request ids first: this is cheap, and most pairs differ here.
     requestId === getPath(otherData, "request_id") &&
     getPath(first, "type") === getPath(second, "type") &&
     JSON.stringify(data) === JSON.stringify(otherData)
   );
 }
 
-/** Leaves out pings: test messages of an undocumented type, to an address that also gets documented events. */
+/** Removes pings. These test messages have no documented type, but arrive at the same address as events. */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
   const hooks = new Set(deliveries.filter((each) => isPublishedEvent(eventTypeOf(each))).map(({ hook }) => hook));
@@ -56,13 +56,13 @@ export interface AllDeliveries {
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** Number of deliveries to each address that the receiver counted but did not keep. */
+  /** Number of deliveries to each address that the receiver counted but did not store. */
   readonly unkept: Readonly<Record<string, number>>;
-  /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
+  /** Number of connections that the receiver refused because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
-  /** The source addresses that the target file lists, if any; absent in older evidence. */
+  /** Source addresses of deliveries, if the target file lists them. Absent in older evidence. */
   readonly sources?: DeliverySources;
-  /** Whether deliveries go to a public URL, perhaps through a tunnel. Absent in older evidence. */
+  /** Absent in older evidence. */
   readonly hasPublicUrl?: boolean;
 }
 
@@ -83,7 +83,7 @@ export function receiverOverflowExcuse(
       );
 }
 
-/** Returns `unproven` if a missing delivery may not be the target's fault, else `null`. */
+/** Returns `unproven` if a delivery may be missing for a reason other than the target, else `null`. */
 export function missingDeliveryExcuse(
   reach: ReceiverReach,
   all: AllDeliveries,
@@ -97,14 +97,13 @@ export function missingDeliveryExcuse(
   const dropped = receiverOverflowExcuse(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // The finding names no setting of the target file, because the reason itself says what the user can do.
+  // Names no setting of the target file, because the reason already says what to do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }
 
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
-/** Returns `unproven` if a delivery of an unknown type may be the missing event (HOOK-2). */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))
     ? unproven("deliveries came whose `type` is not a published one; see HOOK-2")

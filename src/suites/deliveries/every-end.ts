@@ -16,7 +16,7 @@ import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
 import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
 import { streamsTimedOut } from "./unusual-ends.ts";
 
-// A server may send no events of streams or batches, but one that sends `agent.invoked` must report the end.
+// A server need not report streams or batches. If it sends `agent.invoked`, it must also report the end.
 
 const since = "1.2";
 
@@ -25,7 +25,6 @@ const endTypes = ["agent.completed", "agent.failed", "agent.timeout"] as const;
 const endsIn = (deliveries: readonly Delivery[]): Delivery[] =>
   endTypes.flatMap((type) => eventsOfType(deliveries, type));
 
-/** Whether the target ended a stream itself, with this event last. */
 const hasEnded = (stream: Exchange, last: "done" | "error"): boolean =>
   isSuccess(stream) && isEventStream(stream) && isComplete(stream) && eventsOf(stream).at(-1)?.name === last;
 
@@ -34,7 +33,6 @@ const slowHook = `${hookPrefix}slow-agent`;
 const streamProbes = { slow: slowWithWebhook, timedOut: streamsTimedOut, all: allDeliveries };
 type StreamEvidence = EvidenceOf<typeof streamProbes>;
 
-/** Returns a delivery that shows that the target reports streams to webhooks. `undefined` if none does. */
 const streamReported = ({ slow, timedOut, all }: StreamEvidence): Delivery | undefined =>
   eventsOfType(timedOut?.byWildcard ?? [], "agent.invoked")[0] ?? completedOfSlow(slow.streamed, all.deliveries)[0];
 
@@ -43,7 +41,6 @@ const completedOfSlow = ({ request }: Exchange, deliveries: readonly Delivery[])
     (each) => reportedQuery(each) === getPath(sentJson(request), "query"),
   );
 
-/** Judges that `agent.completed` follows a stream that ended with `done` (HOOK-8). */
 function judgeCompletedStream(evidence: StreamEvidence): Finding<never> {
   const { slow, all } = evidence;
   if (!hasEnded(slow.streamed, "done"))
@@ -67,7 +64,6 @@ function judgeCompletedStream(evidence: StreamEvidence): Finding<never> {
 
 const failedStreamProbes = { ...streamProbes, failing: failingWithWebhooks, exchanges: allExchanges };
 
-/** Judges that `agent.failed` follows a stream that ended with `error`, for targets that report streams. */
 function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Finding<never> {
   const { all, exchanges } = evidence;
   const created = exchangesOf(exchanges, "webhooks").find((each) =>
@@ -81,7 +77,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
   if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
   const query = getPath(sentJson(failed.request), "query");
-  // An end without `input` may be that of the stream.
+  // An event without `input` may belong to this stream.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
   if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);
@@ -94,7 +90,6 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
 
 const batchProbes = { batch: longBatchCounted, all: allDeliveries };
 
-/** Judges that the ends of a batch's executions are reported, if their beginnings are (HOOK-8). */
 function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<never> {
   if (batch === null) return fewRequests;
   const { before, submitted, after } = batch;

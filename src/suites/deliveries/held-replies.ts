@@ -6,12 +6,10 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// This file deals with senders that make one delivery at a time, and wait while a reply is withheld.
+// Helpers for senders that make one delivery at a time: they send nothing while a reply is withheld.
 
 /**
- * Withholds the reply for `ms`, and until the sender gives up the deliveries in `unanswered`. Returns the time in ms
- * for which it was withheld; `null` if no delivery arrived.
- *
+ * Withholds the reply to the first delivery for `ms`. Returns the actual time in ms; `null` if no delivery arrived.
  * @param moves collects the advances of the test clock
  */
 export async function replyAfter(
@@ -31,14 +29,14 @@ export async function replyAfter(
   const clockMs = time.maxClockOffsetMs();
   address.release();
   await advancing;
-  // No delivery is due. The wait lets the reply reach the sender before the test clock advances again.
+  // Gives the reply time to reach the sender before the test clock advances again.
   await awaitUnexpected(time);
   const reply = address.deliveries()[0]?.reply;
   const repliedMs = reply?.kind === "answered" ? reply.endMs : time.now();
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/** Like {@link replyAfter}, but adds the longest delay with which the delivery may have been recorded. */
+/** Like {@link replyAfter}, but adds the measured lag of the event loop to the result. */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -54,10 +52,9 @@ export async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/** Real time for an advance to end, because some targets end an advance only when all deliveries have replies. */
+/** Maximum real time to wait for an advance: some targets end the advance only after all replies. */
 const blockedAdvanceMs = 500;
 
-/** Waits in real time until the sender has closed its unanswered deliveries by timeout. */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
   const untilMs = performance.now() + maxMs;
@@ -71,7 +68,6 @@ function isUnanswered({ address }: OpenedWebhook): boolean {
   return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
 }
 
-/** Waits for the first delivery to each webhook of `wanted`, even if unanswered deliveries block the sender. */
 export async function awaitFirstDeliveries(
   wanted: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],
@@ -84,7 +80,6 @@ export async function awaitFirstDeliveries(
   return awaitDeliveries(expected, time);
 }
 
-/** Waits until the sender is free to deliver again, and returns whether that happened in time. */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],
@@ -93,13 +88,13 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // The sender must stay unblocked for a while, because its next delivery may also be one that gets no reply.
+  // Waits a little longer, because the sender's next delivery may also get no reply.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();
 }
 
-/** Maximum ms to wait for a blocked sender: enough for two timeouts, one after the other. */
+/** Long enough for two timeouts of the sender, one after the other. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 

@@ -24,17 +24,17 @@ import {
   type TimeSpan,
 } from "./retry-schedule.ts";
 
-/** Evidence of a webhook's whole retry schedule: the run has advanced the test clock past the last retry. */
+/** Evidence of a complete retry schedule: the test clock has advanced past the last retry. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** The advances of the test clock, as its offsets before and after each of them. */
+  /** Advances of the test clock. Each span holds the clock offset before and after the advance. */
   readonly moves: readonly TimeSpan[];
   readonly untilMs: number;
-  /** Response to `GET …/deliveries` of the failing webhook. `null` if its id is unknown. */
+  /** Response to `GET …/deliveries` of the failing webhook; `null` if the webhook's id is unknown. */
   readonly listed: Exchange | null;
-  /** Response to `GET` of the failing webhook. `null` if its id is unknown. */
+  /** Response to `GET` of the failing webhook; `null` if the webhook's id is unknown. */
   readonly shown: Exchange | null;
-  /** An invoke after the end of the schedule. `came` is the number of its deliveries to the failing webhook. */
+  /** An invoke after the last retry. `came` counts its deliveries to the failing webhook. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -45,12 +45,12 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether the probe waits for retries. If the first deliveries have not arrived, no retry can follow. */
+  /** `false` if the first deliveries have not arrived, because then no retry can follow. */
   readonly isAwaited: boolean;
   readonly failingHooks: readonly Hook[];
 }
 
-/** Advances the test clock past the whole retry schedule; `null` if the sender retries in real time. */
+/** Advances the test clock past the last retry; returns `null` if the sender retries in real time. */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
   const { address } = failing;
@@ -72,11 +72,10 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // Pauses in real time before the next advance: some senders poll their queue in real time.
+      // Pauses by the real clock, because some senders poll their queue in real time.
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueTimeMs(index, queuedMs, time) : pollTimeMs(queuedMs, time));
     }
-    // By now, every reading of the schedule expects at least `index + 1` attempts.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -96,7 +95,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/** Waits for `count` deliveries in steps of real time, which a busy machine slows as much as the sender. */
+/** Waits in small steps, because a busy machine then delays this wait as much as the sender. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -110,7 +109,7 @@ function overdueMs(time: RunClock): number {
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
 }
 
-/** Minimum real time to wait for an overdue attempt. TCP sends a lost packet again only after a second. */
+/** Minimum real wait for an overdue attempt. TCP resends a lost packet only after a second. */
 const minOverdueMs = 2000;
 
 async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Promise<void> {
@@ -119,7 +118,7 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
 }
 
-/** Whether the sender times its retries by the real clock; may wait in real time for the next retry. */
+/** Whether the sender times its retries by the real clock. May wait for the next retry to find out. */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
   const retries = failingHooks.flatMap((address) => {
@@ -140,7 +139,7 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/** Minimum advance before a retry that proves that the sender follows the test clock. */
+/** A retry after an advance of this length proves that the sender follows the test clock. */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -149,11 +148,9 @@ interface DelayBases {
   readonly previous: number;
 }
 
-/** Returns the clock offsets of the attempts from which the next retry delay may be counted. */
 const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
-/** Returns whether delays count from the first or the previous attempt; `null` if the time does not show it. */
 function observedOrder(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
@@ -167,17 +164,15 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Extra advance in ms at the end of the schedule, because a test clock may stand still during the probe. */
+/** Extra advance at the end, in case the test clock stands still between advances. */
 const endMarginMs = 60_000;
-/** Distance from an attempt's allowed span at which to stop the test clock, which may move in real time. */
+/** Distance from an attempt's allowed time at which the test clock stops. The clock may also move by itself. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
-/** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
+/** Real time to wait for a due attempt, as a multiple of `settleMs`. */
 const dueSettles = 4;
-/** Real time to wait while no attempt is due, as a multiple of the longest real delay of an attempt so far. */
 const queueTimeFactor = 3;
 
-/** Returns the real time to wait for a sender that polls its queue; 0 for one that uses timers. */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 

@@ -33,7 +33,6 @@ import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
-/** An execution that failed or timed out, and the two webhooks that should get its event. */
 export interface FailedExecution {
   readonly reach: ReceiverReach;
   readonly event: "agent.failed" | "agent.timeout";
@@ -41,7 +40,6 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /** Whether an agent that fails in streams has a webhook. */
   readonly hearsStreams: boolean;
 }
 
@@ -83,7 +81,6 @@ function streamsFailOn(target: Target, agent: string): boolean {
 const failingStreamName = "agent-failed-stream";
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
-/** Streams from an agent that fails during the stream; `agent.failed` may follow, but need not. */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
@@ -102,7 +99,7 @@ export const failingWithWebhooks = probe(
     requests: 5,
     executions: 2,
     stage: "exclusive",
-    // If `failingBatchSubmitted` ran later, its batch would cause events for the webhooks of this probe.
+    // If the batch ran later, it would send events to this probe's webhooks.
     after: [failingBatchSubmitted],
     creates: { webhooks: 3 },
   },
@@ -123,7 +120,7 @@ export const timingOutWithWebhooks = probe(
     executions: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
     stage: "exclusive",
-    // If `streamsTimedOut` ran later, its streams would cause events for the webhooks of this probe.
+    // If the streams ran later, they would send events to this probe's webhooks.
     after: [streamsTimedOut],
     creates: { webhooks: 2 },
   },
@@ -143,7 +140,7 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/** Collects all deliveries; runs last, because retries may arrive until the end of the run. */
+/** Runs last, because retries may arrive until the end of the run. */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {
@@ -172,7 +169,7 @@ export const allDeliveries = probe(
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));
-  // After an outage, the target may have forgotten its deliveries.
+  // After an outage, the target may have forgotten its pending deliveries.
   const isForgotten = (): boolean => outages.isDead() || outages.all().some(({ fromMs }) => fromMs > firstMs);
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
   const isRetried = (script: ReceiverScript): boolean => {

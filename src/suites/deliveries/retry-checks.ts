@@ -39,7 +39,7 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** Maximum time after an accepted attempt within which another attempt may be a duplicate. */
+/** A second attempt within this time after an accepted attempt may be a duplicate. */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for a reply. The document does not limit it. */
@@ -47,7 +47,6 @@ const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** Creates a judge of the attempts to deliver one event to a receiver; `unproven` if inconclusive. */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
@@ -71,7 +70,6 @@ const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
 
 const retriedAfterRedirect = judgeRetriedAfter("redirecting", "a 302 (or a request that follows it)");
 
-/** Judges deliveries to a receiver that redirects: a sender may follow, or retry as after a failure. */
 function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
   const { redirected = [], deliveries } = evidence.all;
   const isFollowed = [...redirected, ...deliveries].some(isRedirected);
@@ -92,12 +90,11 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
     : tooShort("a late reply");
 });
 
-/** Minimum number of repetitions that prove a breach. Receivers should tolerate a single duplicate. */
+/** Minimum number of repetitions that proves a breach: receivers should tolerate a single duplicate. */
 const minRepeated = 2;
 
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether all receivers of `otherRecovering` got an event again although they had accepted a retry of it. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -111,7 +108,7 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
   );
 }
 
-/** Judges that at most one attempt follows the first 2xx: a sender may time out before it reads the 2xx. */
+/** At most one attempt may follow the first 2xx: the sender may have timed out before reading the 2xx. */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
@@ -128,7 +125,7 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** Longest delay of a reply that certainly arrives within the documented timeout. */
+/** A reply that was withheld for at most this long certainly arrived before the sender's timeout. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
@@ -141,7 +138,6 @@ const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries)
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/** Creates a judge of whether the sender accepts an unusual 2xx; a single later attempt may be a duplicate. */
 const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     const later = retries.filter((each) => isLater(each, first, evidence));
@@ -154,7 +150,7 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/** Judges that no webhook gets all its accepted events again; a single repetition may be a late duplicate. */
+/** Judges that accepted events are not sent again. A single repetition may be a late duplicate. */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)
@@ -187,7 +183,7 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** How well the attempts match each reading of the schedule, the best match first. */
+  /** Possible interpretations of the retry schedule, the best match first. */
   readonly explanations: readonly ScheduleMatch[];
 }
 
@@ -253,7 +249,6 @@ const judgeAttempts = (
     : unproven("the attempts do not follow the schedule; see HOOK-26 and HOOK-27");
 };
 
-/** Judges HOOK-29: after the last attempt, the target marks the delivery or its webhook as failed. */
 const judgeFailureMark = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"delivery" | "webhook"> => {
   const { attempts } = failed;
   if (evidence.sent.passed === null) return onlySome(attempts);

@@ -15,7 +15,6 @@ export interface RetryEvidence {
   readonly all: AllDeliveries;
 }
 
-/** Returns `unproven` if the deliveries to a receiver can prove nothing, else `null`. */
 export function inconclusiveReason(evidence: RetryEvidence, script: ReceiverScript): Unproven | null {
   const { sent, all } = evidence;
   const webhook = sent.webhooks[script];
@@ -33,7 +32,6 @@ export function inconclusiveReason(evidence: RetryEvidence, script: ReceiverScri
     : null;
 }
 
-/** Returns the attempts to deliver one event to a receiver, without events of other probes' invokes. */
 export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript): Delivery[] {
   const hook = hookOfScript(script);
   if (sent.passed !== null) return deliveriesTo(sent.passed.deliveries, hook);
@@ -42,7 +40,6 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
   return arrived.filter((each) => first === undefined || each === first || isSameEvent(first, each));
 }
 
-/** Returns the span in which the sender made an attempt, in milliseconds of the target's clock. */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
   const { clockMs, clockAtMostMs, receivedMs } = attempt;
@@ -62,16 +59,14 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** Maximum time from the end of a {@link BlockedTime} to an attempt that the blocked time delayed. */
+/** An attempt this soon after a {@link BlockedTime} counts as delayed by the blocked time. */
 const followsWithinMs = 1000;
 
-/** Returns the blocked period that delayed an attempt, if any; only a second attempt can be delayed. */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
     ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)
     : undefined;
 
-/** Returns the periods in which withheld replies blocked the sender; none if it makes concurrent deliveries. */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
   const waits = deliveries
@@ -81,7 +76,6 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
     deliveries.some(({ receivedMs }) => receivedMs > fromMs && receivedMs < toMs),
   );
   if (isConcurrent) return [];
-  // A wait that begins as soon as another ends continues the same blocked period.
   const blocked: BlockedTime[] = [];
   for (const wait of waits) {
     const last = blocked.at(-1);
@@ -97,7 +91,6 @@ function endOfReply({ reply, receivedMs }: Delivery): number {
   return reply.kind === "silent" || reply.kind === "endless" ? (reply.leftMs ?? Infinity) : receivedMs;
 }
 
-/** Returns the time until which attempts were observed, by the same clock as {@link attemptSpan}. */
 export const observedUntilMs = ({ sent: { passed }, all }: RetryEvidence): number => passed?.untilMs ?? all.untilMs;
 
 export function observedAttempts(attempts: readonly Delivery[], evidence: RetryEvidence): ObservedAttempts {
@@ -111,10 +104,10 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Minimum number of attempts that proves doubling: of fewer, the second may be the immediate retry. */
+/** With fewer attempts, the second may be the documented immediate retry instead of a duplicate. */
 const minDuplicated = 4;
 
-/** Drops every second attempt if the sender makes each attempt twice, which receivers should tolerate. */
+/** Drops every second attempt if the sender makes each attempt twice. Receivers should tolerate such duplicates. */
 export function withoutDuplicates(attempts: readonly Delivery[], evidence: RetryEvidence): Delivery[] {
   const firsts = attempts.filter((_, at) => at % 2 === 0);
   const isDuplicated = (first: Delivery, at: number): boolean => {
@@ -133,7 +126,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** Whether the target marks a delivery or its webhook as failed; `unknown` if no response shows a known state. */
+/** How the target marks a delivery that failed; `unknown` if no response shows a known state. */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }

@@ -33,25 +33,25 @@ const ownHeaders = [
   ["X-Request-Id", "receiver-1"],
 ] as const;
 
-/** The replies of each receiver in order; `late` and `silent` come last, because they block some senders. */
+/** The replies of each receiver, in order. `late` and `silent` come last, because they block some senders. */
 const scripts = {
-  /** Fails more attempts than any reading of the schedule has, even if the sender makes each attempt twice. */
+  /** Enough failures for every interpretation of the schedule, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
-  /** Accepts every attempt with 299, a success without a registered name. */
+  /** 299 is a success, but has no registered name. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** Replies 200 with headers, such as `Retry-After`, that must not cause another attempt. */
+  /** The headers, such as `Retry-After`, must not cause another attempt. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  /** Verifies signatures with a wrong secret, so that the first attempt gets 401. */
+  /** Verifies the signature with a wrong secret, so that the first attempt gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
-  /** Replies 200 slowly, but within the documented timeout. */
+  /** Replies slowly, but within the documented timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],
   endless: [{ kind: "endless", status: 200 }, status(204)],
-  /** Replies 200 only after the documented timeout. */
+  /** Replies only after the documented timeout. */
   late: [{ kind: "held", status: 200 }, status(204)],
   silent: [{ kind: "silence" }, status(204)],
 } as const satisfies Readonly<Record<string, readonly Reply[]>>;
@@ -67,20 +67,18 @@ export const scriptsFailingFirst = receiverScripts.filter(
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
-/** Evidence of webhooks whose receivers fail or reply in unusual ways. */
 export interface FailingReceivers {
   readonly reach: ReceiverReach;
-  /** The webhook of each receiver; `null` if the key has too few requests a minute for it. */
+  /** Webhooks by receiver; `null` if the key's limit was too low to create the webhook. */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
-  /** How long `held` and `late` withheld the first reply, by the target's clock; `null` if no delivery arrived. */
+  /** How long the first reply was withheld, by the target's clock; `null` if no delivery arrived. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** Retries during the advances; `null` without a test clock, or if the sender retries in real time. */
+  /** Retries while the test clock advanced; `null` without a test clock or with a sender that ignores it. */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** Receivers for a main key with few requests a minute. The run then uses no others. */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(
@@ -148,7 +146,7 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, events of later invokes would use up a limited number of failures.
+  // Without a test clock, events of other invokes would use up a limited list of failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

@@ -6,10 +6,9 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** The observed attempts to deliver one event to the failing receiver. Times are by the target's clock. */
 export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
-  /** End of the observation; `created` has every attempt before that time, except those during `unwatched`. */
+  /** End of the observation. Attempts before that time are in `created`, except those during `unwatched`. */
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -19,7 +18,7 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/** Delays before the attempts, for each way to read "immediately" and "5 failed attempts" in the document. */
+/** Delays between attempts. The document allows several readings of "immediately" and "5 failed attempts". */
 const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
@@ -32,32 +31,32 @@ export interface ScheduleMatch {
   readonly shape: ScheduleShape;
   readonly fitting: number;
   /**
-   * How the attempts fit the schedule. `stopped`: the next attempt is overdue. `off`: an attempt came at another time.
-   * `goes on`: there are more attempts than in the schedule.
+   * How the attempts fit the schedule. `stopped`: the next attempt is overdue. `off`: an attempt came at a wrong time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** Time span allowed for the first attempt that is missing or came at another time; `null` if all fit. */
+  /** When the first missing or mistimed attempt was allowed; `null` if all attempts fit. */
   readonly expected: TimeSpan | null;
 }
 
-/** Minimum tolerance for a late attempt, because a sender may poll its queue. */
+/** Minimum tolerance for a late attempt: a sender may poll its queue. */
 const minAllowedLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number =>
   Math.max(minAllowedLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/** Longest pause between two attempts in any reading of the schedule, with tolerance. */
+/** Longest allowed pause between two attempts, including the tolerance. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
-/** Maximum time from the first attempt to a retry, by the most lenient reading of the schedule. */
+/** Maximum time from the first attempt to the first delayed retry. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/** Maximum time from the first attempt to each later retry; the last number is the end of the last pause. */
+/**
+ * Maximum times from the first attempt to the later retries. The last number includes the pause after the last retry.
+ */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );
 
-/** Compares the attempts with every reading of the schedule, and returns the best match first. */
 export function explainAttempts(attempts: ObservedAttempts): readonly ScheduleMatch[] {
   const all = orders.flatMap((order) =>
     (Object.keys(delaysOfShape) as ScheduleShape[]).map((shape) => explainByReading(order, shape, attempts)),
@@ -81,7 +80,6 @@ interface ScheduleReading {
   readonly attempts: ObservedAttempts;
 }
 
-/** A position in a comparison: how many attempts fit (`matched`), and how many delays were compared (`step`). */
 interface MatchPosition {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;
@@ -114,7 +112,7 @@ function compareFrom(reading: ScheduleReading, position: MatchPosition): Schedul
         step: step + 1,
       }),
     );
-  // The attempt may have come while no receiver listened, at some time in the expected span.
+  // The attempt may have come while no receiver was listening.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

@@ -18,7 +18,7 @@ interface Source {
   readonly published: string;
 }
 
-/** Returns the last address in a header, which the nearest proxy saw; a sender can invent the ones before. */
+/** Returns the last address in a header. The nearest proxy added it; a sender can forge earlier addresses. */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
   const [, bracketed, plain] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(last) ?? [];
@@ -26,12 +26,10 @@ function lastAddressIn(values: readonly string[]): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Returns the sender's address in `header`, or that of the connection if `header` is `null`. */
 function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }
 
-/** Returns the source address of each delivery that shows one. Empty if the target file lists no addresses. */
 function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[] {
   if (sources === undefined) return [];
   const published = sources.addresses.join(", ");
@@ -45,7 +43,6 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
   });
 }
 
-/** Whether a tunnel, proxy or NAT may hide the sender's address; not if some delivery has a listed address. */
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;
   if (found.some(({ subject }) => subject.isPublished)) return false;

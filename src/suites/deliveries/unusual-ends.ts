@@ -72,7 +72,6 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
   return holds();
 }
 
-/** Judges that `agent.failed` reports a failing batch if `agent.invoked` reports it (HOOK-9). */
 function judgeBatchReported(failed: FailedBatch | null): Finding<never> {
   if (failed === null) return inapplicable("no batch was sent to a failing agent");
   if (eventsOfType(failed.deliveries, "agent.failed").length > 0) return holds();
@@ -82,7 +81,6 @@ function judgeBatchReported(failed: FailedBatch | null): Finding<never> {
     : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
 }
 
-/** Streams that ran into their agent's timeout, one for each slot of a key, and the deliveries to two webhooks. */
 interface TimedOutStreams extends InvokeAfterEnds {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
@@ -100,7 +98,7 @@ export const streamsTimedOut = probe(
     waits: { mode: "reserved", seconds: 0 },
     keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
     stage: "exclusive",
-    // If `invokesTimedOut` ran later, its invokes would cause events for the webhooks of this probe.
+    // If the invokes ran later, they would send events to this probe's webhooks.
     after: [invokesTimedOut],
     creates: { webhooks: 2 },
     createsFew: {},
@@ -123,7 +121,7 @@ export const streamsTimedOut = probe(
     const opened = Array.from({ length: smallest.slots }, () =>
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The pacer may send one stream only after another has ended.
+    // The next stream may have to wait until the previous stream has ended.
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs * smallest.slots, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;
@@ -156,7 +154,6 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   return judgeFreedSlots(timedOut, streams, "a stream that runs into the timeout");
 }
 
-/** Judges that a webhook of `agent.*` gets a stream's `agent.timeout` if a webhook that names this type does. */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { named, wildcard, byName, byWildcard } = timedOut;
@@ -173,7 +170,6 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
       );
 }
 
-/** Judges that `agent.timeout` or `agent.failed` reports a stream that the target itself ended at the timeout. */
 function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;
@@ -194,7 +190,7 @@ export const unusualEndChecks: readonly Check[] = [
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];
 
-/** Checks LIM-17 (a request gives back its concurrency slot when it ends) on streams that time out. */
+/** Checks LIM-17: a request that times out frees its concurrency slot. */
 export const timedOutSlotsCheck = check("LIM-17", streamsTimedOut, judgeSlots, {
   as: "streams that time out",
   since,

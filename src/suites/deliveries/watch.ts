@@ -12,25 +12,22 @@ export interface ProbeEntry {
   readonly result: ProbeResult;
 }
 
-/** Deliveries to a receiver that goes on listening after a run, with times in ms since the start of the run. */
 export interface WatchedDeliveries {
-  /** All deliveries, including those that arrived during the run. */
   readonly deliveries: readonly Delivery[];
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** Whether further attempts may come after a run, and until when, in ms since the start of the run. */
+/** Whether further attempts may come after a run. Times are in ms since the run's start. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
-  /** Another attempt is due by some reading of the schedule. */
   | {
       readonly kind: "awaited";
       readonly attempts: number;
       readonly lastMs: number;
-      /** Time at which the next attempt is due if each delay counts from the previous attempt. */
+      /** When the next attempt is due if delays count from the previous attempt. */
       readonly nextMs: number;
-      /** Time at which the schedule is over by every reading. */
+      /** When the schedule has ended by every reading. */
       readonly latestMs: number;
     }
   /** No attempt is due. An attempt before `untilMs` would be a breach. */
@@ -62,7 +59,7 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** How long to listen after the last attempt if the attempts already break the schedule. */
+/** How long to keep listening if the attempts already break the schedule. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
@@ -71,7 +68,6 @@ const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
 const longestDelayMs = Math.max(...delaysMs);
 const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);
 
-/** Adds the deliveries that came after the run to the evidence of the probes that created the webhooks. */
 export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched: WatchedDeliveries): P[] {
   const { untilMs, unwatched } = watched;
   const deliveries = watched.deliveries.filter(isToWebhook);
@@ -88,6 +84,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // The evidence of a probe has the type of the probe's result, even if it is read from a file.
+  // The cast is safe: evidence from a file also has the type of the probe's result.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

@@ -14,7 +14,6 @@ import { fewRequests } from "../shared/few-requests.ts";
 const on = { sent: invokedWithWebhooks, all: allDeliveries };
 type Evidence = EvidenceOf<typeof on>;
 
-/** Judges that the target signs deliveries with the exact secret of the webhook, whatever characters it has. */
 function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   const { odd } = sent;
   if (odd === undefined || odd === null) return fewRequests;
@@ -36,7 +35,6 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   return signed.length > 0 ? holds() : inapplicable("no delivery came to a webhook with such a secret");
 }
 
-/** Judges that a webhook gets the execution events even if `agent.*` comes second in its list of events. */
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
   if (odd === undefined || odd === null) return fewRequests;
@@ -69,10 +67,9 @@ function isSignedBySecond(delivery: Delivery): boolean {
   return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
 }
 
-/** Minimum number of executions that proves a breach; a target may have sent a single delivery twice. */
+/** Minimum number of executions that proves a breach: a single delivery may be a duplicate. */
 const minExecutions = 2;
 
-/** Judges that each of two webhooks with one URL signs with its own secret. */
 function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Finding<never> {
   if (sameUrl === undefined || sameUrl === null) return fewRequests;
   const { created, deliveries: arrived } = sameUrl;
@@ -85,7 +82,7 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   const [first, second] = [arrived.filter(isSignedByFirst), arrived.filter(isSignedBySecond)];
   if (first.length > 0 && second.length > 0) return holds();
   const completed = invoked.filter(isSuccess).length;
-  // A target may merge webhooks of one URL. Each execution then has fewer than two deliveries.
+  // A target may merge webhooks of one URL, and then sends fewer than two deliveries per execution.
   if (completed < minExecutions || arrived.length < 2 * completed)
     return inapplicable(`${arrived.length} deliveries came to one URL of two webhooks, after ${completed} executions`);
   return breach(

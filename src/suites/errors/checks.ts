@@ -49,12 +49,12 @@ import { streamedUnknownAgent } from "../stream/probes.ts";
 import { unknownPathRequested, unknownMethodRequested } from "../requests/probes.ts";
 import { rateLimitDetailChecks } from "./rate-limit-details.ts";
 
-/** Requests without a key are among these probes, because they cause errors and cost the key nothing. */
+/** Requests without a key are included: they cause errors, and use up no limit of the key. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/** Whether a check of error bodies judges a response; SVC-1 judges bodies that are not JSON. */
+/** Whether error checks judge a response. Clause SVC-1 judges bodies that are not JSON. */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
@@ -64,7 +64,6 @@ interface ErrorCheckOptions<R extends string> {
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Judges all errors together. The finding names the reading of the clause that they all follow. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
@@ -115,7 +114,6 @@ const checkHaveForm = (
     judgeAcross: followForm,
   });
 
-/** Creates a check of a rule about one error form. The reading is `absent` if no error has that form. */
 const checkErrorForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
@@ -150,7 +148,6 @@ const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOption
     whenEmpty: unproven("no response had a documented code"),
   });
 
-/** Whether `details`, or each of its items, contains an object with the strings `field` and `reason`. */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
   if (Array.isArray(details)) return details.length > 0 && details.every((each) => namesField(each, levels - 1));
@@ -171,20 +168,18 @@ const isInvalidInput = (exchange: Exchange): boolean =>
 
 const shortBodyBytes = 8 * 1024;
 
-/** Whether an error can name a field of the request: not if the body is long or no JSON object. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
   body.kind === "none" || (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
 
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
-/** Tolerance of `reset_at`: 2 seconds for clocks, and 1 because a time may be rounded. */
+/** Tolerance for `reset_at`: 2 seconds for clock differences and 1 for rounding. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** Maximum seconds from `reset_at` to the end of `retry_after`; more shows another unit than seconds. */
+/** Larger differences show that `retry_after` is not in seconds. */
 const maxPastResetSeconds = 60;
 
-/** Judges that `reset_at` agrees with `retry_after`, the reset headers, or a possible end of a window. */
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
   if (resetAt === undefined) return null;
@@ -210,7 +205,6 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   };
 }
 
-/** Returns the target's time in Unix seconds, from `Date` and from the two reset headers, if present. */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);

@@ -24,11 +24,9 @@ declare module "autocannon" {
     readonly path: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string;
-    /** Called for each complete response, just before the `response` event of its client. */
     readonly onResponse: (status: number, body: string) => void;
   }
 
-  /** One connection, which autocannon ends after `responseMax` responses. */
   export interface CannonClient extends EventEmitter {
     responseMax: number | undefined;
     readonly reqsMade: number;

@@ -11,11 +11,6 @@ export interface PreparedRequest {
 
 export type RequestTarget = Pick<EngineOptions, "baseUrl" | "agents" | "roleRequests" | "userAgent">;
 
-/**
- * Builds the request of an operation.
- *
- * @throws {EngineProblem} if the target has no agent for the operation
- */
 export function prepareRequest(operation: Operation, key: string, target: RequestTarget): PreparedRequest {
   const { body, path } = target.roleRequests[operation.agent] ?? { body: {}, path: null };
   const get = (urlPath: string): PreparedRequest => ({

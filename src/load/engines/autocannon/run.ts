@@ -11,7 +11,7 @@ import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 
-/** Sends flows with autocannon, and with undici where autocannon cannot, as for streams. */
+/** Sends flows with autocannon. Those that autocannon cannot send, such as streams, go through undici. */
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);

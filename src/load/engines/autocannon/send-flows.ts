@@ -8,7 +8,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/** Messages to the sending process. They carry the keys, as others can read a process's arguments. */
+/** Messages to the sending process. Keys are in messages, because other users can read a process's arguments. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -19,7 +19,6 @@ export interface SendJob extends RequestTarget {
   readonly network: Network;
 }
 
-/** Messages from the sending process. */
 export type FromSender =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly elapsedMs: number; readonly counts: RequestCounts }
@@ -31,7 +30,6 @@ export interface SendResult extends CollectedSamples {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly generator: LoadEvidence["generator"];
-  /** Names of the flows that undici sent. */
   readonly byUndici: readonly string[];
 }
 
@@ -39,7 +37,6 @@ export interface SendResult extends CollectedSamples {
 const lateMs = 100;
 const progressEveryMs = 250;
 
-/** Sends all flows of a job, each at its time. Settles when all have ended. */
 export async function sendFlows(
   { flows, keys, speed, network, ...target }: SendJob,
   signal: AbortSignal,
@@ -77,7 +74,7 @@ export async function sendFlows(
   }
 }
 
-/** Returns the flows that autocannon sends: none through a proxy, or if the server closes connections. */
+/** Returns the flows that autocannon can send: none through a proxy, or if the server closes connections. */
 async function autocannonFlows(
   flows: readonly Flow[],
   {
@@ -94,16 +91,14 @@ async function autocannonFlows(
   return new Set(keeps && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
-/** Returns the counts of requests. `planned` equals `sent` if a flow's number depends on responses. */
+/** Counts requests. `planned` equals `sent` if the number of requests depends on the responses. */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
   const planned = counts.includes(null) ? sent : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   return { planned, sent, dropped: 0 };
 }
 
-/** Measures the CPU use of this process, as a fraction of one core. */
 interface CpuMeter {
-  /** Returns the highest CPU use in any interval so far, as a fraction of one core (0 to 1). */
   readonly peak: () => number;
   readonly end: () => void;
 }

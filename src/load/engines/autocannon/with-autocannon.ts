@@ -8,29 +8,27 @@ import type { Transport } from "../../../wire/transport.ts";
 import autocannon, { type CannonClient } from "autocannon";
 import type { Header } from "../../../evidence/exchange.ts";
 
-/** Maximum number of seconds until a response has arrived. Agents have 30 seconds by default. */
+/** Timeout of a response, in seconds. Agents have 30 seconds by default. */
 const timeoutSeconds = 40;
 /** How many milliseconds responses in flight may still take after a stop. */
 const graceMs = 2000;
 
-/** Whether autocannon can send a flow: equal requests whose responses the client reads to their end. */
+/** Whether autocannon can send a flow. It can only repeat equal requests and read whole responses. */
 export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
   operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server did not read the request: its previous response announced `Connection: close`. */
+  /** Whether the server never read the request, because its previous response said `Connection: close`. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
 
-/** Receives the samples of a flow, or an error if this machine cannot send a request. */
 export interface FlowRecorder {
   readonly record: (sample: LoadSample) => void;
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
 }
 
-/** Sends a flow. Settles when all responses have arrived, or after `signal` aborts. */
 export async function sendWithAutocannon(
   flow: Flow,
   request: PreparedRequest,
@@ -48,7 +46,7 @@ export async function sendWithAutocannon(
   }
 }
 
-/** Sends identical requests. Returns how many the server left unread because it had closed the connection. */
+/** Returns the number of requests that the server did not read, because it had closed the connection. */
 async function sendOnce(
   flow: Flow,
   options: AutocannonOptions,
@@ -99,7 +97,7 @@ function createListener(
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
-  /** Connections that the server closes: it does not read the next request that autocannon sends on them. */
+  /** Connections that the server will close. It does not read the next request on them. */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
@@ -138,7 +136,7 @@ function createListener(
   };
 }
 
-/** Tests by a health request whether the server keeps connections open, and verifies its certificate. */
+/** Sends a health request to test whether the server keeps connections open. */
 export async function keepsConnections(target: RequestTarget, key: string, wire: Transport): Promise<boolean> {
   const request = prepareRequest({ kind: "health", agent: "answering" }, key, target);
   const { answer } = await wire.open({ ...request, headers: Object.entries(request.headers), key: null }).finished;
@@ -149,31 +147,24 @@ export async function keepsConnections(target: RequestTarget, key: string, wire:
   return !closesConnection(answer.headers);
 }
 
-/** Options for sending copies of one request over several connections. */
 export interface AutocannonOptions extends PreparedRequest {
   readonly connections: number;
   /** Number of requests in all; `null` to send until `end` is called. */
   readonly amount: number | null;
-  /** The client certificate, for a server that requires one. */
   readonly client: Network["client"];
-  /** Seconds within which a response must have arrived completely. */
   readonly timeoutSeconds: number;
 }
 
-/** Events of the connections. Each connection has one request in flight at a time. */
 export interface AutocannonListener {
   readonly sent: (connection: number) => void;
-  /** The head of a response has arrived. `rawHeaders` alternates names and values. */
+  /** `rawHeaders` alternates names and values. */
   readonly head: (connection: number, status: number, rawHeaders: readonly string[]) => void;
   readonly answered: (connection: number, body: string) => void;
-  /** A connection could not be opened, or broke. */
   readonly failed: (error: Error) => void;
-  /** The connection has ended. A request in flight gets no response. */
   readonly ended: (connection: number) => void;
 }
 
 export interface AutocannonRun {
-  /** Settles when every connection has ended. */
   readonly done: Promise<void>;
   /** Ends each connection after the response to its last request. */
   readonly end: () => void;
@@ -183,7 +174,7 @@ export interface AutocannonRun {
 
 /** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
 const maxErrors = 200;
-/** Duration for autocannon, which demands one. Each run ends earlier. */
+/** autocannon demands a duration, but each run ends earlier. */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {
@@ -233,10 +224,8 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
   };
 }
 
-/** Pairs the names and values of raw headers, which alternate in one array. */
 export const headersOf = (raw: readonly string[]): Header[] =>
   Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
 
-/** Whether the response announces with `Connection: close` that the server closes the connection. */
 export const closesConnection = (headers: readonly Header[]): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "connection" && /\bclose\b/i.test(value));

@@ -25,7 +25,6 @@ export interface UndiciOptions {
   readonly collector: Pick<SampleCollector, "sample" | "stream">;
 }
 
-/** Sends a flow that autocannon cannot send, such as streams. */
 export async function sendWithUndici(
   flow: Flow,
   request: PreparedRequest,
@@ -42,7 +41,6 @@ export async function sendWithUndici(
   await sendInShape(flow.shape, { send, signal, speed });
 }
 
-/** Sends one request. `hasLeft` is true if the client disconnected before the end, as its flow demands. */
 async function exchangeOf(
   { leaveAfterMs }: Flow,
   request: PreparedRequest,
@@ -71,14 +69,13 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // The body of an admitted stream is not checked here: `describeStream` checks its events.
+  // `describeStream` checks the events of a successful stream, so its body is not read here.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
   return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
 }
 
-/** Summarizes a stream: the order of its events, how it ended, and its pauses. */
 export function describeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft: boolean): StreamSummary {
   const events = answer.kind === "answered" ? answer.events : [];
   return {
@@ -99,14 +96,12 @@ function longestGapOf(events: readonly StreamEvent[]): number | null {
   return Math.max(...events.slice(1).map(({ atMs }, before) => atMs - (events[before]?.atMs ?? atMs)));
 }
 
-/** Sends one request. Never rejects. */
 type Send = () => Promise<LoadSample>;
 
 interface ShapeOptions extends Pick<UndiciOptions, "signal" | "speed"> {
   readonly send: Send;
 }
 
-/** Sends requests in a traffic shape, whose times are real seconds. Settles when all requests have ended. */
 export async function sendInShape(shape: TrafficShape, { send, signal, speed }: ShapeOptions): Promise<void> {
   switch (shape.kind) {
     case "at once":
@@ -151,7 +146,7 @@ const maxUntilRefused = 20_000;
 /** Milliseconds to wait beyond `retry_after`, because the clocks of the limiter and of this machine differ. */
 const marginMs = 100;
 
-/** Sends requests until one is refused, retries early in some rounds, and retries right after `retry_after`. */
+/** Sends requests until one is refused, and retries when `retry_after` is over. Some rounds also retry too early. */
 async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOptions): Promise<void> {
   const refusal = await sendUntilRefused(send, signal);
   const retryAfterSeconds = refusal?.retryAfterSeconds ?? null;
@@ -175,6 +170,5 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   return null;
 }
 
-/** Settles after `ms`, or when `signal` aborts. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});

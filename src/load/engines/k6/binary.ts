@@ -9,11 +9,8 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/** An installed k6 whose version can run the scripts of this package. */
 export interface K6Binary {
-  /** Absolute path of the executable file. */
   readonly path: string;
-  /** The version, such as `v2.2.0`. */
   readonly version: string;
 }
 
@@ -21,7 +18,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
-/** Returns where `npm run k6:build` puts k6: in a folder that is named by a hash of k6's module files. */
+/** Returns the path where `npm run k6:build` puts k6. Its folder's name is a hash of k6's module files. */
 export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));
@@ -48,10 +45,9 @@ export async function findK6(
   throw new EngineProblem(installInstructions(root));
 }
 
-/** Returns the folder in which k6 is built; `null` in the single-file executable, which has none. */
+/** `null` in the single-file executable, which has no folder to build k6 in. */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
-/** Explains in one paragraph how to install k6, in the order in which `findK6` searches. */
 function installInstructions(root: string | null): string {
   return [
     `This scenario needs k6 v2, which is not installed. Get it in one of ${root === null ? "two" : "three"} ways:`,
@@ -63,7 +59,7 @@ function installInstructions(root: string | null): string {
   ].join(" ");
 }
 
-/** Returns the command that builds k6, without {@link builtBinary}: redaction would take its hash for a key. */
+/** Does not use {@link builtBinary}, because redaction would take the hash in its path for a key. */
 const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 

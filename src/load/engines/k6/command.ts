@@ -9,7 +9,7 @@ import { type Network, proxyFor } from "../../../base/network/network.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/** How to start one k6 process. Keys are in its environment only: every user can read a process's arguments. */
+/** How to start one k6 process. Keys are only in `env`, because every user can read a process's arguments. */
 export interface K6Command {
   /** The segment of the load that this process sends; `0:1` is the whole load. */
   readonly segment: string;
@@ -19,7 +19,7 @@ export interface K6Command {
 
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
-/** Returns a k6 command for each segment; several processes begin together at `startAtMs` (epoch ms). */
+/** Returns one k6 command per segment. All k6 processes start to send at `startAtMs` (Unix time in ms). */
 export function commandsOf(
   script: string,
   options: EngineOptions,
@@ -84,7 +84,6 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
   };
 }
 
-/** Returns the variables of proxies and CA certificates, which k6 reads as every Go program does. */
 function networkEnvironment({ network, baseUrl }: EngineOptions): Record<string, string> {
   const proxy = proxyFor(network, baseUrl);
   const { client } = network;
@@ -101,7 +100,7 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/** Returns this process's environment without proxies, k6's own variables and those that a script reads. */
+/** Returns this process's environment, without variables that would change k6 or its script. */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
     ...Object.values(agentVariables),
@@ -120,7 +119,6 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** Equal segments of a load, in the format of k6's `--execution-segment` and `--execution-segment-sequence`. */
 export interface Segments {
   /** The segments, such as `0:1/2` and `1/2:1`. Each process sends one of them. */
   readonly parts: readonly string[];
@@ -138,9 +136,8 @@ export function segmentsOf(count: number): Segments {
 
 const segmentBound = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);
 
-/** A temporary file of the CA certificates that k6 trusts. */
 export interface CaBundle {
-  /** Path of the temporary file; `null` if the CA certificates of the machine are enough. */
+  /** `null` if the CA certificates of the machine are enough. */
   readonly file: string | null;
   readonly remove: () => void;
 }
@@ -149,7 +146,7 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the machine's and the user's CA certificates into one file: k6 reads it instead of the machine's. */
+/** Writes the machine's CA certificates and the user's into one file, because k6 then reads no other. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

@@ -11,19 +11,16 @@ import { type CollectedSamples, createSampleCollector, type RequestCounts } from
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
-/** Contents of all output lines of one k6 process. */
 export interface CollectedLines extends CollectedSamples {
   readonly sent: number;
   readonly late: number;
-  /** When the first request was sent and the last response ended, epoch ms; `null` if nothing was sent. */
+  /** Time of the first request and of the last response's end, in Unix ms; `null` if nothing was sent. */
   readonly span: { readonly fromMs: number; readonly toMs: number } | null;
-  /** Number of requests without a response, by reason. */
   readonly failures: ReadonlyMap<string, number>;
-  /** The last line; `null` if the process ended before it. */
+  /** The last line that k6 wrote; `null` if the process ended too early. */
   readonly end: EndLine | null;
 }
 
-/** Collects the lines of one k6 process. */
 export interface LineCollector {
   /** Takes a line. Returns false for a line that no script of this package wrote. */
   readonly take: (line: string) => boolean;
@@ -93,18 +90,15 @@ const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): 
   totalTokens: line.tokens,
 });
 
-/** Facts about a k6 process that its output does not contain. */
 export interface ProcessFacts extends Pick<
   LoadEvidence,
   "engineVersion" | "tier" | "limits" | "speed" | "isFresh" | "stopped"
 > {
   readonly segment: string;
-  /** When the process was started, epoch ms; used if nothing was sent. */
   readonly startedMs: number;
   readonly peakCpu: number | null;
 }
 
-/** Returns the load evidence of one k6 process. */
 export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: ProcessFacts): LoadEvidence {
   const { span, sent, late, requests, summary, latency, streams } = collected;
   const { segment, startedMs, peakCpu, ...known } = facts;
@@ -121,7 +115,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // `planned` is a sum, because only k6 knows which part of a flow this process should send.
+    // `planned` is a sum, because only k6 knows which part of the load this process should send.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

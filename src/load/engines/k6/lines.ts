@@ -14,13 +14,12 @@ const sampleLineSchema = loadSampleSchema.extend({
   dueMs: z.number().nullable(),
   /** Latency that k6 measured, from the first byte sent to the first byte received. */
   latencyMs: z.number(),
-  /** Why the request got no response; `null` if it got one. */
   error: z.string().nullable(),
   /** The events of a stream, without times: k6 reads a stream as a whole. */
   stream: streamSchema.pick({ sequence: true, chunks: true, indexes: true, ending: true }).nullable(),
 });
 
-/** The last line of a process. It has all that another machine needs to judge the other lines. */
+/** The last line of a k6 process, with the facts that are needed to judge the other lines. */
 const endLineSchema = z.object({
   load: z.literal("end"),
   scenario: z.string(),
@@ -32,7 +31,6 @@ const endLineSchema = z.object({
   durationMs: z.number(),
   droppedIterations: count,
   iterations: count,
-  /** Number of iterations that ended with an exception. */
   errors: count,
 });
 
@@ -41,10 +39,9 @@ const lineSchema = z.discriminatedUnion("load", [sampleLineSchema, endLineSchema
 export type SampleLine = Readonly<z.infer<typeof sampleLineSchema>>;
 export type EndLine = Readonly<z.infer<typeof endLineSchema>>;
 
-/** The beginning of each line that a script of this package writes. */
 export const lineBeginning = '{"load":';
 
-/** Parses a line of k6's output; `null` if no script of ours wrote it. Throws if a script's line is malformed. */
+/** Parses a line of k6's output; `null` if no script of this package wrote the line. */
 export function readLine(line: string): SampleLine | EndLine | null {
   if (!line.startsWith(lineBeginning)) return null;
   const json: unknown = JSON.parse(line);
@@ -59,7 +56,7 @@ const orNullTest =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** A test for each field. For usual samples, together they accept what {@link sampleLineSchema} accepts, and are faster. */
+/** One test for each field of a usual sample. They are faster than {@link sampleLineSchema}. */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,
@@ -85,7 +82,7 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
 };
 const plainFields = Object.entries(plainSample);
 
-/** Whether a line is a plain sample. Avoids the schema, which takes four times as long as `JSON.parse`. */
+/** Avoids the schema for usual lines, because the schema takes four times as long as `JSON.parse`. */
 function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;
   const fields = json as Readonly<Record<string, unknown>>;

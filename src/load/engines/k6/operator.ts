@@ -8,23 +8,21 @@ import { packageRoot } from "../../../base/package-root.ts";
 import { scriptOf } from "./command.ts";
 import { agentVariables } from "./variables.ts";
 
-/** Options of a run on many machines. Keys are not among them: the pods read keys from a Kubernetes Secret. */
+/** Options of a load that Kubernetes pods send. They contain no keys: the pods read keys from a Secret. */
 export interface ManifestOptions extends Pick<
   EngineOptions,
   "baseUrl" | "limits" | "agents" | "roleRequests" | "segments"
 > {
   readonly tier: TierName;
-  /** Version of k6 that the pods run, such as `v2.2.0`. */
   readonly k6Version: string;
 }
 
-/** Names of the Secret and its entries. The user creates this Secret before applying the manifest. */
+/** The Kubernetes Secret with the API keys. The user creates it before applying the manifest. */
 export const keySecret = { name: "conformance-keys", main: "main", second: "second" } as const;
 
 /** The size limit of a ConfigMap in Kubernetes, names included. */
 const MAX_BYTES = 1_000_000;
 
-/** Makes the manifest of a load for the k6-operator: a ConfigMap with the script, and a TestRun. */
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);
   const name = `conformance-${scenario.name}`;
@@ -76,7 +74,6 @@ function environmentOf(scenario: Scenario, options: ManifestOptions) {
   ];
 }
 
-/** Returns the contents of the script and of all files that it imports, by name without folder. */
 function flattenFiles(script: string, root: string): Record<string, string> {
   const files: Record<string, string> = {};
   const add = (path: string): void => {
@@ -93,8 +90,6 @@ function flattenFiles(script: string, root: string): Record<string, string> {
   return files;
 }
 
-/** Matches an import or re-export of another file of this package. */
 const relativeImport = /^((?:import|export|\}) .*?from |\} from )"(\.{1,2}\/[^"]+)"/gm;
 
-/** Turns a path into a name without folders, such as `k6.lib.sse.ts`. */
 const flatName = (path: string, root: string): string => relative(root, path).replaceAll(/[\\/]/g, ".");

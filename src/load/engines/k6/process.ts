@@ -7,7 +7,6 @@ import type { K6Command } from "./command.ts";
 import { EngineProblem } from "../../engine.ts";
 import type { EndLine } from "./lines.ts";
 
-/** A running k6 process. */
 export interface K6Process {
   readonly ended: Promise<K6End>;
   /** Makes k6 end its iterations and write its last line. A second call has no effect. */
@@ -17,7 +16,6 @@ export interface K6Process {
 interface K6End {
   /** The exit code; `null` if a signal ended the process. */
   readonly code: number | null;
-  /** The last lines of k6's own output. */
   readonly log: readonly string[];
   readonly cpu: CpuReadings;
 }
@@ -75,7 +73,7 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Returns an error if k6 produced no evidence, else `null`. Its exit code is 0 even if a script threw. */
+/** Returns an error if k6 produced no evidence. k6 exits with 0 even if a script threw. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));
@@ -95,14 +93,13 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
 /** The line that k6 logs for each request without a response. The evidence lists these requests already. */
 const requestFailed = "Request Failed";
 
-/** CPU times of a process, and when each was read. Empty if the machine does not report them. */
 type CpuReadings = readonly { readonly atMs: number; readonly cpuSeconds: number }[];
 
 const CPU_INTERVAL_MS = 250;
 /** Unit of the CPU time in `/proc`: Linux always reports hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** Starts to read the CPU time of a process periodically. Reads it from `/proc`, which only Linux has. */
+/** Reads a process's CPU time periodically from `/proc`, which only Linux has. */
 function sampleCpu(pid: number | undefined): { read(): CpuReadings; stop(): void } {
   const readings: { atMs: number; cpuSeconds: number }[] = [];
   const read = (): void => {

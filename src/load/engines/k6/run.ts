@@ -14,7 +14,6 @@ import { commandsOf, scriptOf, writeCaBundle } from "./command.ts";
 import { createLineCollector, evidenceOf, type LineCollector } from "./evidence.ts";
 import { explainFailure, type K6Process, peakCpuShare, startK6 } from "./process.ts";
 
-/** A k6 process and the collector of its lines. */
 interface RunningK6 {
   readonly segment: string;
   readonly collector: LineCollector;
@@ -25,7 +24,6 @@ const PROGRESS_MS = 250;
 /** How many ms each k6 process may take to start, before all begin to send. */
 const START_MS = 1500;
 
-/** Runs a scenario with k6, in one process for each segment, and merges their evidence. */
 export const runK6: Engine = async (scenario, options) => {
   const script = scriptOf(scenario.name);
   if (!existsSync(script)) throw new EngineProblem(`k6 cannot send "${scenario.name}": there is no script ${script}.`);
@@ -88,7 +86,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets the number of planned requests to that of the whole load. A k6 process knows only its own part. */
+/** Corrects `planned` to the whole load: each k6 process knows only its own part. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

@@ -2,10 +2,8 @@ import type { AgentRole, KeyRole } from "../../../../scenarios/scenario.ts";
 
 // k6 scripts import this file, so it may import neither Node's modules nor packages.
 
-/** Environment variables of a k6 script that hold the keys. */
 export const keyVariables: Readonly<Record<KeyRole, string>> = { main: "API_KEY", second: "API_KEY_SECOND" };
 
-/** Environment variables of a k6 script that name the agents. */
 export const agentVariables: Readonly<Record<AgentRole, string>> = {
   answering: "AGENT",
   streaming: "AGENT_STREAMING",

@@ -4,7 +4,6 @@ import type { Patch } from "../../patch.ts";
 import type { Reference } from "../../reference.ts";
 import type { TierName, TierLimits } from "../../../spec/tiers.ts";
 
-/** A key that the server has just issued, so that all its limits are unused. */
 export interface NewKey {
   /** Name of the key. Unlike `key`, it is no secret and may be printed. */
   readonly name: string;
@@ -17,13 +16,10 @@ export interface ReferenceProcess extends StartedServer {
   /** Sets the speed of the server's clock. Timers that are already set keep their real duration. */
   readonly setSpeed: (speed: number) => Promise<void>;
   readonly toNextHour: () => Promise<void>;
-  /** Returns the resident memory of the server's process, in bytes. */
   readonly rssBytes: () => Promise<number>;
-  /** Ends the server's process at once, with all open connections. Resolves when the process has ended. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts the server on a free loopback port, in a child process that ends with this process. */
 export async function startReferenceProcess(options: Partial<StartOptions> = {}): Promise<ReferenceProcess> {
   const start: StartOptions = { patches: [], tiers: {}, speed: 1, ...options };
   const child = startChild();
@@ -101,15 +97,11 @@ function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<
 const unexpectedReply = ({ kind }: ChildReply): Error =>
   new Error(`The embedded server's process sent an unexpected reply: ${kind}.`);
 
-/** The name of a fault or variant, as sent to the child process. */
 export type PatchName = Pick<Patch, "kind" | "name">;
 
-/** Options of the server in the child process. */
 export interface StartOptions {
   readonly patches: readonly PatchName[];
-  /** Limits that replace the server's default limits, by tier. */
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
-  /** Speed of the server's clock, as a multiple of the speed of the machine's clock. */
   readonly speed: number;
 }
 
@@ -120,7 +112,6 @@ export type ChildCommand =
   | { readonly kind: "nextHour" }
   | { readonly kind: "rss" };
 
-/** A command for the child process, with a number that the reply repeats. */
 export interface ChildRequest {
   readonly id: number;
   readonly command: ChildCommand;
@@ -133,9 +124,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-/** The properties of a server that its process reports after the start. */
 export interface StartedServer {
-  /** The base URL, which ends in `/v1`. */
   readonly baseUrl: string;
   readonly agents: Reference["agents"];
   readonly tiers: Readonly<Record<TierName, TierLimits>>;

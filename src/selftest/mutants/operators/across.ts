@@ -57,7 +57,6 @@ interface FoundField {
   readonly steps: JsonPath;
 }
 
-/** Finds a field in the successful responses of an endpoint to valid keys. */
 function findField(sites: readonly MutationSite[], endpoint: EndpointName, path: string): FoundField[] {
   return sites
     .filter((each) => each.endpoint === endpoint && each.status === 200 && each.hasValidKey)
@@ -84,7 +83,6 @@ function fieldMutant(sites: readonly MutationSite[], [operator, endpoint, path, 
   ];
 }
 
-/** Changes that give a rate-limit header the same value, `to`, in all responses to a valid key. */
 const headersAcross: readonly (readonly [string, header: string, expects: readonly ClauseId[], to: string])[] = [
   ["one count for all", headerNames.rateRemaining, ["HDR-12", "HDR-13", "HDR-17"], "7"],
   ["one wait for all", headerNames.rateResetAfter, ["HDR-14", "HDR-15"], "31"],
@@ -108,7 +106,6 @@ function headerMutant(
   ];
 }
 
-/** Returns a mutant in which the second page of the list repeats the agents of the first page. */
 function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   const pageOf = (page: number) =>
     sites.find(({ exchange: { request } }) => new RegExp(`/agents\\?page=${page}&limit=2$`).test(request.url))
@@ -139,14 +136,12 @@ const typeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), 
 const withId = (delivery: Delivery, id: unknown): Delivery =>
   withDeliveryText(delivery, JSON.stringify(replaceAt(deliveryJson(delivery), ["id"], id)));
 
-/** Gives a delivery the request of another delivery, together with that delivery's `computedSignature`. */
 const withRequestOf = (delivery: Delivery, { request, computedSignature }: Delivery): Delivery => ({
   ...delivery,
   request,
   computedSignature,
 });
 
-/** Returns the first pair of deliveries to the same webhook for each combination of event types. */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(
@@ -161,7 +156,6 @@ function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   return [...found.values()];
 }
 
-/** Whether two events belong to the same execution, because they have the same request id. */
 function isOfOneRequest(one: Delivery, other: Delivery): boolean {
   const [first, second] = [one, other].map((each) => getPath(deliveryJson(each), "data", "request_id"));
   return typeof first === "string" && first === second;
@@ -194,7 +188,6 @@ function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
     });
 }
 
-/** Returns mutants in which a webhook gets an event to which it is not subscribed. */
 function strayMutants({ deliveries }: CleanRun): Mutant[] {
   const stray = deliveries.find((each) => typeOf(each) === "agent.invoked");
   const narrow = deliveries.find(({ hook }) => hook === "webhook-completed");

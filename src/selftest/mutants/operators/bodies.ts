@@ -16,7 +16,6 @@ const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
   "two JSON values": (text) => `${text}\n${text}`,
 };
 
-/** Returns mutants in which the whole body of a response is illegal, such as one that is not JSON. */
 export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const text = bodyText(exchange);
   if (text === null || endpoint === null) return [];
@@ -28,7 +27,6 @@ export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): 
 
 const contentType = "Content-Type";
 
-/** Returns mutants in which a response has another `Content-Type`. */
 export function contentTypeMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const declared = headerOf(exchange.answer.headers, contentType);
   if (declared === null || endpoint === null) return [];
@@ -77,7 +75,6 @@ export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): 
     ),
   );
 
-/** Returns an error code that does not fit this status. */
 const codeOfOtherStatus = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
 
 /** Statuses that the document does not define, or that do not fit the error code in the body. */
@@ -88,7 +85,6 @@ const statusOfCode = (code: unknown): unknown => {
   return typeof code === "string" && Object.hasOwn(errorCodes, code) ? known[code]?.status : undefined;
 };
 
-/** Returns mutants of an error response: each has another code, message or status. */
 export function errorMutants({ exchange, endpoint, status, name: place }: MutationSite): Mutant[] {
   const body = bodyJson(exchange);
   if (endpoint === null || status < 400 || statusOfCode(getPath(body, "error", "code")) !== status) return [];

@@ -7,7 +7,6 @@ import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../
 import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../mutant.ts";
 
-/** Picks one delivery of each kind to mutate, by event type, signature and kind of attempt. */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {
@@ -22,14 +21,13 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   });
 }
 
-/** Name of a webhook in the evidence, whose receiver fails every delivery. */
+/** Name of the webhook whose receiver fails every delivery. */
 export const failingHook = "webhook-failing";
 
 type DeliveryOperator = readonly [
   operator: string,
   subject: string,
   expects: readonly ClauseId[],
-  /** Changes a delivery. Returns `null` if the change does not apply. */
   change: (delivery: Delivery) => Delivery | null,
 ];
 
@@ -87,7 +85,6 @@ const deliveryOperators: readonly DeliveryOperator[] = [
   ],
 ];
 
-/** Returns mutants of a delivery: each has another signature, other headers or another body. */
 export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): Mutant[] {
   const place = deliveryPlaceOf(delivery);
   const { id } = delivery;
@@ -102,7 +99,6 @@ export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): M
 
 const schedule = ["HOOK-22", "HOOK-23", "HOOK-24", "HOOK-25", "HOOK-26", "HOOK-27", "HOOK-28"] as const;
 
-/** Returns mutants in which one attempt of the retry schedule is early, late or missing. */
 function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], place: string): Mutant[] {
   const before = deliveries.find(({ hook, attempt }) => hook === failingHook && attempt === delivery.attempt - 1);
   const isLast = delivery.attempt === deliveryPolicy.maxAttempts;
@@ -118,7 +114,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Only the last attempt can be this late. Any other would come after the attempt that follows it.
+    // Only the last attempt can be this late. An earlier attempt would come after the next one.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

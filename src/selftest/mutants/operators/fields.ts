@@ -5,7 +5,6 @@ import { type JsonPath, replaceAt, jsonPathsOf, valueAt } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
 import { type Mutant, mutantOf } from "../mutant.ts";
 
-/** Values of a wrong type for each type of field, each with its description. */
 const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, true: true, "an object": { text: "seven" }, "a list": ["seven"] },
   integer: { "a string": "7", "a fraction": 7.5, true: true, "an object": { value: 7 } },
@@ -61,7 +60,7 @@ function changesOf(
   ];
 }
 
-/** Minimum difference in seconds from the real duration; a slow server may explain a smaller one. */
+/** Minimum seconds by which a wrong duration exceeds the real one. A slow server may explain a smaller difference. */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {
@@ -76,7 +75,6 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
   ];
 }
 
-/** Returns mutants that each change one field of a JSON value. A table of fields describes the value. */
 export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
@@ -101,7 +99,7 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/** Returns mutants that add unknown fields to objects whose fields a table lists. Leaves out maps. */
+/** Returns mutants that add unknown fields to objects. Maps are left out, because they may have any key. */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>
@@ -130,7 +128,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that a change of a field may break, besides the clause in the field's row. */
+/** Clauses that a change of a field may break, besides the clause that defines the field. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -155,7 +153,6 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
-  /** Whether `clause` requires the field in this object. `root` contains the fields of the table. */
   readonly where: (root: unknown) => boolean;
   readonly clause: ClauseId;
 }
@@ -182,7 +179,6 @@ const conditionallyRequired: readonly ConditionalField[] = [
   },
 ];
 
-/** Returns the clause that requires an optional field in this object; `null` if no clause requires it. */
 export const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
   conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 

@@ -27,7 +27,6 @@ const changeNumber =
     return changed === null || String(changed) === value ? null : [String(changed)];
   };
 
-/** Gives a header the value of another header in the same response. */
 const copyHeader =
   (other: string, change: (value: string) => string = (value) => value): HeaderChange =>
   (_, { exchange }) => {
@@ -38,7 +37,7 @@ const copyHeader =
 type HeaderOperator = readonly [
   operator: string,
   headers: readonly string[],
-  /** The clauses that forbid the change. `form` stands for the clause about the format of the header. */
+  /** The clauses that forbid the change. `form`: the clause about the header's format. */
   expects: readonly (ClauseId | "form")[],
   change: HeaderChange,
 ];
@@ -86,7 +85,6 @@ const valueChanges: readonly HeaderOperator[] = [
   ],
 ];
 
-/** Returns mutants in which one of the rate-limit headers of a response is changed. */
 export function rateHeaderMutants(site: MutationSite): Mutant[] {
   const rows = site.hasValidKey && site.status !== 401 ? [...formatChanges, ...valueChanges] : formatChanges;
   return rows.flatMap((row) => row[1].flatMap((header) => headerMutants(site, row, header)));

@@ -7,7 +7,6 @@ import type { MutationSite } from "../mutation-sites.ts";
 
 type StreamEvents = readonly StreamEvent[];
 
-/** Changes the events of a stream. Returns `null` if the change does not apply. */
 type StreamChange = (events: StreamEvents) => StreamEvents | null;
 
 type StreamOperator = readonly [
@@ -21,7 +20,6 @@ type StreamOperator = readonly [
 const isEnd = ({ name }: StreamEvent): boolean => isTerminalName(name);
 const indexOfFirst = (events: StreamEvents, name: string): number => events.findIndex((each) => each.name === name);
 
-/** Changes the event at index `at` of a stream. Returns `null` if the stream has no such event. */
 type EventEdit = (events: StreamEvents, at: number) => StreamEvents | null;
 
 const editEvent =
@@ -40,12 +38,11 @@ const swapEvents = (events: StreamEvents, one: number, other: number): StreamEve
   return before === undefined || after === undefined ? null : events.with(one, after).with(other, before);
 };
 
-/** Creates a change that edits the first event with this name. */
 const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>
     edit(events, indexOfFirst(events, name));
-/** Edits the final event of a stream, which a stream that the harness closed lacks. */
+/** Edits the final event. A stream that the harness closed early has none. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
   (events) => {
@@ -54,7 +51,6 @@ const atEnd =
   };
 const atEndOf = (name: string, edit: EventEdit): StreamChange =>
   atEnd((events, end) => (events[end]?.name === name ? edit(events, end) : null));
-/** Creates a change that adds an event after the final event of a stream. */
 const append =
   (name: string, data: string): EventEdit =>
   (events, end) =>
@@ -159,7 +155,6 @@ const changeChunks = (
           : event,
       );
 
-/** Returns mutants of a response with a complete stream. Each mutant changes events of the stream. */
 export function streamMutants({ exchange, name: place, endpoint, status }: MutationSite): Mutant[] {
   const { events, ending } = exchange.answer;
   if (endpoint !== "stream" || status !== 200 || ending.kind !== "complete") return [];

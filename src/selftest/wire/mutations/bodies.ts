@@ -22,7 +22,6 @@ import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
 import type { WireResponse } from "../message.ts";
 import { isPrescribed, isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-/** Values of a wrong type for each type of field, each with its description. */
 export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, "an object": { text: "seven" } },
   integer: { "a string": "7", "a fraction": 7.5 },
@@ -34,7 +33,6 @@ export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unkn
   "operation path": { "a number": 7, "another path": "/v1/jobs/7" },
 };
 
-/** A change of one field. */
 export interface FieldChange {
   readonly class: string;
   readonly what: string;
@@ -48,7 +46,6 @@ export interface FieldChange {
 /** The longest plausible duration in seconds. A larger value must be in a wrong unit. */
 const maxPlausibleSeconds = 100;
 
-/** Lists the changes of one field. `row` is the field's row in a table of src/spec/fields.ts. */
 export function fieldChanges(row: FieldRow): FieldChange[] {
   const { clause, path, type, isRequired, unit, oneOf } = row;
   const isPartOfMap = /\*$|\[\]$/.test(path);
@@ -102,7 +99,6 @@ function rootsOf(body: unknown): readonly JsonPath[] {
   return isEnvelope ? [["data", "result"], ["data"], []] : [[]];
 }
 
-/** Changes one field of a JSON body. Returns `null` if the body has no such field. */
 function changeField(response: WireResponse, path: string, to: FieldChange["to"]): WireResponse | null {
   const body = jsonOf(response);
   for (const root of rootsOf(body)) {
@@ -124,7 +120,10 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
   500: "5xx",
 };
 
-/** Endpoints for which the document prescribes a status, and for 404 and 500 also describes the error. */
+/**
+ * Endpoints for which the document prescribes this status. For 404 and 500, the document also describes the error
+ * there.
+ */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;
@@ -133,7 +132,6 @@ const endpointsWith = (status: number): EndpointName[] =>
     return statuses.includes(status);
   });
 
-/** Lists the responses whose body is a message of this kind. `at` describes the response in reports. */
 function describedResponses(
   message: MessageKind,
 ): { readonly endpoints: readonly EndpointName[]; readonly prescribed: PrescribedResponse; readonly at: string }[] {
@@ -145,7 +143,7 @@ function describedResponses(
         at: `${message.endpoint} ${message.statuses.join(", ")}`,
       },
     ];
-  // The server behind the proxy sends all errors in form A, and none in form B.
+  // The server behind the proxy sends no errors in form B.
   if (message.kind !== "error" || message.form !== "form-a") return [];
   const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
   return statuses.flatMap((status) => {
@@ -210,7 +208,6 @@ const legalBody = (description: string, of: (response: WireResponse, body: unkno
     },
   });
 
-/** Mutations that change JSON bodies. */
 export const bodyMutations: readonly Mutation[] = [
   ...fieldMutations,
   swapFields("health", "status", "version", ["HLT-2"]),

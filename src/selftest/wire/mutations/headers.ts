@@ -23,7 +23,6 @@ const copyHeader =
     return copied === null ? null : [copied];
   };
 
-/** Creates a change of one header of a response. */
 const changeHeader =
   (name: string, change: ValueChange) =>
   (head: WireHead): WireHead | null => {
@@ -81,7 +80,7 @@ const headerValueRows: readonly HeaderRow[] = [
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
-/** Whether the document describes the response. The document does not mention status 403. */
+/** The document does not mention status 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegalMutation = (
@@ -126,7 +125,6 @@ const withHeaderNames =
   (write: (name: string) => string) =>
   (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, text]) => [write(name), text]) });
 
-/** Mutations that change headers. */
 export const headerMutations: readonly Mutation[] = [
   ...headerFormatRows.map((row) => illegalMutation(row, { appliesTo: isDescribed, excludes: isForbidden })),
   ...headerValueRows.map((row) => illegalMutation(row, { appliesTo: hasTierKey, excludes: hasNoTierKey })),

@@ -11,7 +11,6 @@ export interface Upstream {
   readonly read: (path: string) => Promise<WireResponse>;
   /** The path of the client's request, with its query string. */
   readonly path: string;
-  /** A key of the target without restrictions. */
   readonly unrestrictedKey: string;
 }
 
@@ -31,7 +30,7 @@ export type MutationChange =
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /** `of` delays the unchanged response, or sends a second request; resolves to whether that succeeded. */
+  /** `of` delays the response or sends a second request, and resolves to whether that succeeded. */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a mutant server behaves differently from the reference server. */
@@ -44,11 +43,11 @@ export interface Mutation {
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];
-  /** Dimension values that every condition of the mutation must have. Without them, the mutation cannot apply. */
+  /** Dimension values that every condition of the mutation must have. */
   readonly requires: DimensionValues;
   /** Whether the mutation has no effect on requests with these values. */
   readonly excludes: (values: DimensionValues) => boolean;
-  /** Whether the mutation changes this response, and so breaks the clauses in `breaks`. */
+  /** Whether the mutation changes this response. */
   readonly appliesTo: (traits: RequestTraits) => boolean;
   readonly change: MutationChange;
 }
@@ -65,12 +64,10 @@ export const mutation = (given: Omit<Mutation, Optional> & Partial<Pick<Mutation
   ...given,
 });
 
-/** Whether a mutation is illegal: it breaks a `must` clause. */
 export const isIllegal = ({ breaks }: Mutation): boolean => breaks.some((clause) => clauseOf(clause).level === "must");
 
 export const isSuccess = ({ status }: Pick<RequestTraits, "status">): boolean => status >= 200 && status < 300;
 
-/** Creates a function that says whether a response has the prescribed status. */
 export const isPrescribed =
   (prescribed: PrescribedResponse) =>
   (traits: Pick<RequestTraits, "status">): boolean => {
@@ -80,7 +77,6 @@ export const isPrescribed =
 
 const writeEvent = ({ name, data }: WireEvent): string => `event: ${name}\ndata: ${data}\n\n`;
 
-/** Parses one event of a stream. Returns `null` if the lines have no data, as with a comment. */
 function eventIn(block: string): WireEvent | null {
   const valuesOf = (field: string): string[] =>
     block
@@ -90,7 +86,7 @@ function eventIn(block: string): WireEvent | null {
   return data.length === 0 ? null : { name: valuesOf("event").at(-1) ?? "message", data: data.join("\n") };
 }
 
-/** Makes a function that changes each event of a stream; call it with each chunk, and `null` at the end. */
+/** Makes a function that changes each event of a stream. Call it with each chunk, and finally with `null`. */
 export function eventRewriter(change: EventChange): (text: string | null) => string {
   let left = "";
   return (text) => {

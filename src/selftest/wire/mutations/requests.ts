@@ -10,7 +10,10 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
-/** Makes a mutation that repeats a refused request with an unrestricted key; `choose` picks the response. */
+/**
+ * Makes a mutation that repeats a refused request with an unrestricted key, and sends the response that `choose`
+ * returns.
+ */
 const letPass = (
   what: string,
   given: Pick<Mutation, "endpoints" | "prescribed" | "requires" | "breaks" | "appliesTo"> & Partial<Mutation>,
@@ -27,7 +30,6 @@ const letPass = (
     },
   });
 
-/** Mutations that give a request with an invalid key the response of a request with a valid key. */
 const invalidKeysAccepted: readonly Mutation[] = [
   ...keysWith401.map((key) =>
     letPass(
@@ -40,7 +42,7 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // The unrestricted key does not own the webhook or operation, so the mutation makes up a success.
+        // The unrestricted key cannot see the other key's webhook or operation, so the mutation makes up a success.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
         // Keeps the refusal if the agent is unknown, because a 404 is legal there for any key.
@@ -109,13 +111,12 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // A used-up key would refuse the second request; a first double charge may be another client's.
+    // With a used-up limit, the second request would be refused. A single double charge may be another client's.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
   });
 
-/** Returns a list path in which query parameters, such as the page, are changed. */
 function listPath(path: string, changes: Readonly<Record<string, string>>): string {
   const [route = "", query = ""] = path.split("?");
   const parameters = new URLSearchParams(query);
@@ -143,7 +144,7 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Without `limit`, the server may choose longer pages; a key's first two requests have none.
+    // Without `limit`, the server may choose longer pages. A key's first two requests have no `limit`.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -213,7 +214,6 @@ const retryAfter = mutation({
   },
 });
 
-/** Mutations that replace the response, delay it, or send a second request. */
 export const requestMutations: readonly Mutation[] = [
   ...invalidKeysAccepted,
   chargeMutation(

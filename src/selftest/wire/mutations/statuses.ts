@@ -7,7 +7,6 @@ import { type RequestTraits, withWireHeader, type WireResponse } from "../messag
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-/** For each endpoint, the clause that requires a valid request to succeed. */
 const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -22,20 +21,18 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   batch: "BAT-1",
 };
 
-/** Endpoints at which a valid request must get 200; elsewhere, the document leaves status or method open. */
+/** Endpoints at which a valid request must get 200. For others, the document leaves the status or method open. */
 const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeedingEndpoints = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
 const limited = endpointNames.filter((name) => name !== "health" && name !== "operations");
 
-/** Turns a response into an error of form A. Keeps all headers except `Content-Type`. */
 const toError = (response: WireResponse, code: string, status: number): WireResponse => ({
   ...withWireHeader(response, "Content-Type", () => ["application/json"]),
   status,
   body: Buffer.from(JSON.stringify({ error: { code, message: "The request is refused.", status } })),
 });
 
-/** Changes the status of a response. If the body has form A, changes `error.status` as well. */
 function withStatus(response: WireResponse, status: number): WireResponse {
   const body = jsonOf(response);
   const written =
@@ -75,7 +72,6 @@ const mutationsPerEndpoint = ({ what, endpoints, breaks, of, ...rest }: StatusRo
     }),
   );
 
-/** Mutations that turn successful responses to valid requests into errors. */
 const refusalsOfValid = (
   [
     ["INVALID_INPUT", 400],
@@ -132,7 +128,7 @@ const otherCode = (
 
 const missingQuery: DimensionValues = { body: "without query" };
 
-/** Mutations that change the error code of a 401 to the code of another kind of invalid key. */
+/** Mutations that give an invalid key the error code of another kind of invalid key. */
 const wrongKeyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
     otherCode(401, "EXPIRED_API_KEY", endpointNames, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),
@@ -189,7 +185,6 @@ const legalError = (
     },
   });
 
-/** Mutations that change statuses and error codes. */
 export const statusMutations: readonly Mutation[] = [
   ...rows.flatMap(mutationsPerEndpoint),
   legalError("another message", (response, body) =>

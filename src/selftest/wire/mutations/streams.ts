@@ -29,7 +29,7 @@ const agentsWithout = {
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Creates a mutation of streams with an event named `changed`; without `changed`, of every stream. */
+/** Creates a mutation of streams. With `changed`, only of streams that have such an event. */
 const illegalMutation = (
   group: string,
   description: string,
@@ -84,7 +84,6 @@ const isNamed =
 const drop = () => [];
 const repeat = (event: WireEvent) => [event, event];
 
-/** Mutations that change the order or the number of events in a stream. */
 const sequenceMutations: readonly Mutation[] = (
   [
     ["drop an event", "`start` left out", "SSE-4", replaceEvents(isNamed("start"), drop)],
@@ -154,7 +153,6 @@ const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
 const legalTextMutation = (description: string, of: (text: string) => string): Mutation =>
   mutation({ class: "legal: streams", description, endpoints: ["stream"], change: { kind: "stream text", of } });
 
-/** Mutations that change the events of streams. */
 export const streamMutations: readonly Mutation[] = [
   ...sequenceMutations,
   ...fieldMutations,

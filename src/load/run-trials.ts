@@ -227,7 +227,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** What the user must provide for each need of a scenario, as text for the report. */
+/** The setting that the user must make for each need of a scenario, as text for the report. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

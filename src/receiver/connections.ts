@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { availableFiles } from "../base/open-files.ts";
 
 /**
- * What has arrived on a connection: no head yet (`silent`), no whole body yet, a whole delivery, or no delivery
+ * The state of a connection: no head yet (`silent`), no whole body yet, a whole delivery, or no delivery
  * (`rejected`).
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";

@@ -102,7 +102,7 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // Nothing to update: the delivery was not stored, or the hook is closed.
+      // No delivery to update: it was not stored, or the hook is closed.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);

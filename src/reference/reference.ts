@@ -56,7 +56,7 @@ export interface ReferenceOptions {
   readonly dataFolder?: string | null;
   /** Addresses that are not public but may get deliveries. A server on loopback always allows loopback. */
   readonly allowDeliveriesTo?: readonly string[];
-  /** Where the webhook receivers run. A virtual clock waits longer for receivers outside this process. */
+  /** The place of the webhook receivers. A virtual clock waits longer for receivers outside this process. */
   readonly receivers?: ReceiverLocation;
   readonly onRequest?: (line: RequestLine) => void;
 }

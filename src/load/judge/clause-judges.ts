@@ -17,7 +17,7 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * What must be true before a judge may say `holds`: nothing (`each`), all requests answered (`counts`), or also on time
+ * The condition for `holds`: nothing (`each`), all requests answered (`counts`), or also on time
  * (`pace`).
  */
 type EvidenceBasis = "counts" | "pace" | "each";

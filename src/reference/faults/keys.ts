@@ -1,3 +1,4 @@
+import { getPath } from "../../base/json.ts";
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import {
   acceptExpiredKeys,
@@ -9,6 +10,7 @@ import {
   overrideResult,
   overrideSuccessStatus,
   withKeyTraits,
+  withLast,
   withPath,
 } from "../patch.ts";
 
@@ -128,6 +130,26 @@ export const keyFaults = faults("Resources / API key", {
     withPath((path) => (base) => ({
       servedPath: (sent) => sent.replace(/\/$/, ""),
       permits: (key, request) => base.permits(path().endsWith("/") ? { ...key, scope: "full" } : key, request),
+    })),
+  ),
+  "reader-creates-webhooks-of-no-agent": fault("KEY-5", "A read-only key may create a webhook without `agent_id`.").by(
+    (base) => ({
+      permits: (key, request) => {
+        // At admission the body is unread, so that no agent is known yet.
+        const isOpen = request.endpoint === "createWebhook" && (request.agentId ?? "") === "";
+        return base.permits(isOpen ? { ...key, scope: "full" } : key, request);
+      },
+    }),
+  ),
+  "any-agent-in-webhooks-without-secret": fault(
+    "KEY-6",
+    "A key of one agent may create a webhook without `secret` for the others.",
+  ).by(
+    withLast("validateWebhook", (last) => (base) => ({
+      permits: (key, request) => {
+        const isOpen = request.endpoint === "createWebhook" && getPath(last()?.[0], "secret") === undefined;
+        return base.permits(isOpen ? { ...key, agents: null } : key, request);
+      },
     })),
   ),
   "any-agent-in-batch": fault("KEY-6", "A key of one agent may submit batches to the others.").by(

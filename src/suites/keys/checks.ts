@@ -23,6 +23,7 @@ import { isObject } from "../../base/json.ts";
 import { indirectKeyChecks } from "./indirect-use.ts";
 import { narrowRestrictionChecks } from "./narrow-restrictions.ts";
 import { startChecksOfKeys } from "./operation-start.ts";
+import { shapeChecks } from "./other-shapes.ts";
 import { spellingChecksOfKeys } from "./other-spellings.ts";
 import { signedUseChecks } from "./signed-use.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
@@ -179,6 +180,7 @@ export const keys = suite("Keys", [
   ...narrowRestrictionChecks,
   ...startChecksOfKeys,
   ...spellingChecksOfKeys,
+  ...shapeChecks,
   ...signedUseChecks,
   check("KEY-9", keyUsageRead, ({ read }) => {
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");

@@ -5,7 +5,16 @@ import { usedPercent } from "../behaviour/webhooks.ts";
 import type { AsyncOperation } from "../behaviour/batches.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
-import { always, fault, faults, overrideJson, overrideResult, overrideSuccessStatus, type Override } from "../patch.ts";
+import {
+  always,
+  fault,
+  faults,
+  overrideJson,
+  overrideResult,
+  overrideSuccessStatus,
+  type Override,
+  withLast,
+} from "../patch.ts";
 
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
@@ -247,6 +256,16 @@ const operationFaults = faults("Resources / Operation handle", {
     "OPS-3",
     "`check_url` lacks the version for a batch of three or more.",
   ).by(withoutVersionIn(({ total }) => total >= 3)),
+  "check-url-below-agent-for-keys-of-one-agent": fault(
+    "OPS-3",
+    "`check_url` is a path below the agent if the key is restricted to it.",
+  ).by(
+    withLast("permits", (last) =>
+      handleBody
+        .when(() => (last()?.[0].agents ?? null) !== null)
+        .change("check_url", (path) => String(path).replace("/v1/", "/v1/agents/echo/")),
+    ),
+  ),
   "check-url-absolute": fault("OPS-3", "`check_url` is a whole URL.").by(
     handleBody.change("check_url", (path) => `https://agents.example${String(path)}`),
   ),

@@ -9,7 +9,6 @@ import {
   type Finding,
   inapplicable,
 } from "../../run/judge/finding.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
 import { need } from "../../run/skip-reason.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases } from "../shared/cases.ts";
@@ -17,8 +16,6 @@ import { allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import {
   batchSubmitted,
   type BatchSubmitted,
-  checkUrlsOf,
-  type OperationHandle,
   handleOf,
   longBatchSubmitted,
   stateOf,
@@ -32,7 +29,6 @@ import {
   describeResponse,
   describeStatus,
   hasNonJsonBody,
-  hasStatus,
   isInconclusive,
   isSuccess,
   outcomeOf,
@@ -42,13 +38,10 @@ import { getPath } from "../../base/json.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
+import { type HandleClause, handleClauses, handleRules, isHandle } from "./handles.ts";
+import { otherKeyChecks } from "./other-keys.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { unusualInvoke } from "../stream/unusual-probes.ts";
-
-function isHandle(exchange: Exchange): boolean {
-  const { operationId, status, checkUrl } = handleOf(exchange);
-  return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
-}
 
 const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
   [submitted, started].filter((each) => each !== null);
@@ -64,23 +57,6 @@ function missingHandle(evidence: BatchSubmitted): Unproven | null {
   const what = refused === evidence.submitted ? "the batch" : "the start of an operation";
   return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
 }
-
-type HandleClause = "OPS-1" | "OPS-2" | "OPS-3";
-
-const handleRules: Readonly<
-  Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
-> = {
-  "OPS-1": ({ operationId }) =>
-    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: formatValue(operationId) },
-  "OPS-2": ({ status }) =>
-    status === "pending" ? null : { expected: "`status` is `pending`", actual: formatValue(status) },
-  "OPS-3": ({ operationId, checkUrl }, exchange) => {
-    if (typeof operationId !== "string") return undefined;
-    return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
-      ? null
-      : { expected: `\`check_url\` is ${formatValue(`/v1/operations/${operationId}`)}`, actual: formatValue(checkUrl) };
-  },
-};
 
 const checkHandles = (clause: HandleClause): Check =>
   checkEvery(
@@ -179,8 +155,9 @@ export const batchTokensCheck = check(
 const noBatchPath = unproven("the path of a batch is not known", need("paths.batch"));
 
 export const operations = suite("Operations and batch", [
-  ...(["OPS-1", "OPS-2", "OPS-3"] as const).map(checkHandles),
-  ...(["OPS-1", "OPS-2", "OPS-3"] as const).map(checkLongBatch),
+  ...handleClauses.map(checkHandles),
+  ...handleClauses.map(checkLongBatch),
+  ...otherKeyChecks,
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;
     return first === undefined

@@ -37,7 +37,7 @@ const queries = [defaultQuery, "Good evening. Please answer in a few words."] as
 /** Waits before each GET of an operation, with a test clock (`advanced`) and without. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
-const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
+export const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
 export const batchSubmitted = probe(
   "a batch of two queries is submitted, and another one, and the first is followed to its end",

@@ -1,0 +1,118 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests, mainKey } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { includesThisMachine } from "../../target/source-address.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { isLifeOver } from "../keys/probes.ts";
+import { operationStartTried } from "../keys/operation-start.ts";
+import { hasNonJsonBody, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { type HandleClause, handleClauses, handleRules, isHandle } from "./handles.ts";
+import { fillAgentId, handleOf, pollToEnd, pollWaits, startedId } from "./probes.ts";
+
+// This file tests the operation handles that keys of other kinds than the main key get.
+
+const since = "1.2";
+
+/** Each kind costs one execution, and the first one an execution for each path. */
+const maxKinds = 3;
+
+interface Start {
+  readonly key: TargetKey;
+  readonly agent: string;
+  readonly path: string;
+  readonly json: object;
+}
+
+export interface OperationsStarted {
+  readonly started: readonly Exchange[];
+}
+
+export const startedByOtherKeys = probe(
+  "keys of other kinds than the main key start operations on agents that they may use",
+  {
+    needs: ["paths.start", "agents.answering"],
+    requests: 0,
+    executions: (target) => startsOf(target).length,
+    waits: pollWaits,
+    stage: "coverage",
+    creates: { operations: maxKinds + 1 },
+    createsFew: {},
+    since,
+  },
+  async ({ client, target, time }): Promise<OperationsStarted> => {
+    const started: { readonly key: TargetKey; readonly exchange: Exchange }[] = [];
+    for (const { key, agent, path, json } of startsOf(target)) {
+      if (key.expiresInSeconds !== null && isLifeOver(key, time)) continue;
+      const options = { json, unpaced: target.clock === null };
+      started.push({ key, exchange: await client.as(key).send("POST", fillAgentId(path, agent), options) });
+    }
+    // Waits for the ends, so that the next probe does not count these executions.
+    for (const { key, exchange } of started) {
+      const id = startedId(exchange);
+      if (id !== null) await pollToEnd(client.as(key), id, time);
+    }
+    return { started: started.map(({ exchange }) => exchange) };
+  },
+);
+
+function startsOf(target: Target): Start[] {
+  const { answering } = target.agents;
+  const { batch, operation } = target.paths;
+  if (answering === undefined || hasFewRequests(target)) return [];
+  const entry = { query: "Hello." };
+  const paths = [
+    ...(operation === null ? [] : [{ path: operation, json: entry }]),
+    ...(batch === null ? [] : [{ path: batch, json: { batch: [entry] } }]),
+  ];
+  return keysOfOtherKinds(target).flatMap((key, at) => {
+    const agent = key.agents?.includes(answering) === false ? (key.agents[0] ?? answering) : answering;
+    return paths.slice(0, at === 0 ? paths.length : 1).map((start) => ({ key, agent, ...start }));
+  });
+}
+
+/** Returns one key of each kind, first those that are restricted to agents. */
+function keysOfOtherKinds(target: Target): TargetKey[] {
+  const main = mainKey(target);
+  const usable = Object.values(target.keys).filter((key) => key.key !== main?.key && mayStart(key));
+  const byKind = Map.groupBy(usable, kindOf);
+  return [...byKind]
+    .toSorted(([one], [other]) => other.localeCompare(one))
+    .flatMap(([, [key]]) => key ?? [])
+    .slice(0, maxKinds);
+}
+
+function mayStart({ expired, scope, allowedIps, nearQuota, tokensPerMonth }: TargetKey): boolean {
+  const isFromHere = allowedIps === null || includesThisMachine(allowedIps) === "included";
+  return !expired && scope === null && isFromHere && !nearQuota && tokensPerMonth === null;
+}
+
+const kindOf = ({ agents, allowedIps, expiresInSeconds }: TargetKey): string =>
+  [agents, allowedIps, expiresInSeconds].map((each) => Number(each !== null)).join("");
+
+function judgeHandles(clause: HandleClause, exchanges: readonly Exchange[]): Finding<never> {
+  const handles = exchanges.filter((each) => isSuccess(each) && isHandle(each) && !hasNonJsonBody(each));
+  for (const exchange of handles) {
+    const mismatch = handleRules[clause](handleOf(exchange), exchange);
+    if (mismatch !== null && mismatch !== undefined) return breach(mismatch.expected, mismatch.actual, exchange);
+  }
+  if (handles.length > 0) return holds();
+  const limited = exchanges.find(isInconclusive);
+  return limited === undefined
+    ? inapplicable("no key of another kind started an operation")
+    : unproven(`no other key started an operation (${outcomeOf(limited)})`);
+}
+
+export const otherKeyChecks: readonly Check[] = handleClauses.map((clause) =>
+  check(
+    clause,
+    { others: startedByOtherKeys, tries: operationStartTried },
+    ({ others, tries }) => {
+      // The document does not say whether a read-only key may start an operation.
+      const byReader = tries.tried.filter(({ kind }) => kind === "a read-only key").map(({ exchange }) => exchange);
+      return judgeHandles(clause, [...others.started, ...byReader.filter(isSuccess)]);
+    },
+    { as: "other keys", since },
+  ),
+);

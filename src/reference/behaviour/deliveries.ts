@@ -19,6 +19,9 @@ export interface AttemptInput {
 }
 
 export interface DeliveryProgress {
+  /** `null` for an alert, as is `type`. */
+  readonly webhookId: string | null;
+  readonly type: string | null;
   readonly attemptCount: number;
   readonly firstMs: number;
   readonly lastMs: number;

@@ -68,7 +68,7 @@ const signatureFaults = faults("Events / Delivery security and policy", {
     "HOOK-21",
     "The secret of the first webhook with a URL signs the deliveries of all webhooks with it.",
   ).by((base) => {
-    const secrets = new Map<string, string | null>();
+    const secrets = new Map<string | null, string | null>();
     return {
       signingSecret: (to) => {
         const secret = secrets.get(to.url) ?? base.signingSecret(to);
@@ -147,6 +147,22 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
   "server-errors-are-final": fault("HOOK-26", "A delivery with a response of 5xx is not retried.").by(
     stopRetriesAfter((status) => status !== null && status >= 500),
   ),
+  "one-retry-for-each-webhook": fault(
+    "HOOK-26",
+    "A delivery that fails while one of another type awaits its retry, for the same webhook, is not retried.",
+  ).by((base) => {
+    const awaited = new Map<string | null, string | null>();
+    return {
+      nextAttemptMs: (progress) => {
+        const { webhookId, type } = progress;
+        const nextMs = base.nextAttemptMs(progress);
+        if ((awaited.get(webhookId) ?? type) !== type) return null;
+        if (nextMs === null) awaited.delete(webhookId);
+        else awaited.set(webhookId, type);
+        return nextMs;
+      },
+    };
+  }),
   "not-found-is-final": fault("HOOK-26", "A delivery with the response 404 is not retried.").by(
     stopRetriesAfter((status) => status === 404),
   ),

@@ -136,6 +136,8 @@ function jsonCopy(value: unknown): unknown {
 export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, attempt: DeliveryAttempt): Delivery {
   const attempts = [...before.attempts, attempt];
   const progress: DeliveryProgress = {
+    webhookId: before.to.webhookId,
+    type: before.message.kind === "event" ? before.message.type : null,
     attemptCount: attempts.length,
     firstMs: attempts[0]?.atMs ?? attempt.atMs,
     lastMs: attempt.atMs,

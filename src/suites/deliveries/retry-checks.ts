@@ -7,6 +7,7 @@ import {
   type Finding,
   follows,
   holds,
+  inapplicable,
   type Observation,
   observed,
   type Unproven,
@@ -180,6 +181,21 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
   );
 
+/** Judges HOOK-26: each event that failed is retried, even if another event of its webhook failed at the same time. */
+function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
+  const inconclusive = inconclusiveReason(evidence, "twoEvents");
+  if (inconclusive !== null) return inconclusive;
+  if (evidence.sent.passed === null) return unproven("the schedule was not observed to its end", longerRun);
+  const events = Map.groupBy(attemptsTo(evidence, "twoEvents"), eventIdOf);
+  const failed = [...events.values()].filter(([first]) => first !== undefined && !wasAccepted(first));
+  if (failed.length < 2) return inapplicable("no two events of one webhook failed at the same time");
+  const [forgotten] = failed.filter(({ length }) => length === 1).flat();
+  if (forgotten === undefined) return holds();
+  const [retried] = failed.filter(({ length }) => length > 1).flat();
+  if (retried === undefined) return unproven("neither event was retried; see HOOK-26");
+  return breach("another attempt for each of two events that failed", "only one was retried", forgotten, retried);
+}
+
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
@@ -285,6 +301,7 @@ export const retryChecks = [
   check("HOOK-26", retryProbes, judgeRetriedAfter("gone", "a 410"), { as: "410", since: "1.1" }),
   check("HOOK-26", retryProbes, judgeRedirect, { as: "302" }),
   check("HOOK-26", retryProbes, judgeRetriedAfter("silent", "no reply"), { as: "silence" }),
+  check("HOOK-26", retryProbes, judgeEachEventRetried, { as: "each of two events", since: "1.2" }),
   check("HOOK-26", retryProbes, judgeRetriedAfter("resetting", "a connection reset"), { as: "reset" }),
   check("HOOK-27", retryProbes, judgeFailing(judgeDelays)),
   check("HOOK-28", retryProbes, judgeFailing(judgeAttempts)),

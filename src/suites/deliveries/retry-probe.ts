@@ -7,6 +7,7 @@ import { probe } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { maxBody } from "../invoke/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
@@ -44,6 +45,8 @@ const scripts = {
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
   /** The headers, such as `Retry-After`, must not cause another attempt. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
+  /** Gets two events of one invoke. The first attempt of each is meant to fail. */
+  twoEvents: [status(500), status(500), status(204)],
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
   /** Verifies the signature with a wrong secret, so that the first attempt gets 401. */
@@ -59,10 +62,15 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
-const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
+const laterScripts: Readonly<Partial<Record<ReceiverScript, RequirementSet>>> = {
+  gone: "1.1",
+  unnamedSuccess: "1.1",
+  ownHeaders: "1.1",
+  twoEvents: "1.2",
+};
 
 export const scriptsFailingFirst = receiverScripts.filter(
-  (name) => !["unnamedSuccess", "ownHeaders", "late", "held", "endless"].includes(name),
+  (name) => !["unnamedSuccess", "ownHeaders", "twoEvents", "late", "held", "endless"].includes(name),
 );
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
@@ -85,7 +93,7 @@ export const failingReceivers = probe(
   "an agent is invoked whose webhooks' receivers fail in many ways, and the retries are awaited",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? scriptsForFewRequests.length + 1 : 17),
+    requests: (target) => (hasFewRequests(target) ? scriptsForFewRequests.length + 1 : 18),
     executions: (target) => (hasFewRequests(target) ? 1 : 3),
     waits: {
       mode: "optional",
@@ -93,7 +101,7 @@ export const failingReceivers = probe(
     },
     stage: "exclusive",
     isJudgedLater: true,
-    creates: { webhooks: 13 },
+    creates: { webhooks: 14 },
     createsFew: { webhooks: scriptsForFewRequests.length },
   },
   async (context): Promise<FailingReceivers> => {
@@ -152,9 +160,10 @@ async function openWebhooks(
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
   for (const name of names) {
     const isMismatched = name === "mismatched";
-    const options = { name, events: ["agent.completed"], agent, replies: replies[name], isMismatched };
-    const isLater = laterScripts.includes(name);
-    opened[name] = await createWebhook(client, receiver, isLater ? { ...options, since: "1.1" } : options);
+    const events = name === "twoEvents" ? ["agent.invoked", "agent.completed"] : ["agent.completed"];
+    const options = { name, events, agent, replies: replies[name], isMismatched };
+    const since = laterScripts[name];
+    opened[name] = await createWebhook(client, receiver, since === undefined ? options : { ...options, since });
   }
   return opened;
 }

@@ -39,7 +39,6 @@ export const probeDeadlineMs = 180_000;
 
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
-  /** The client that sends with the main key of the run. */
   readonly client: Client;
   readonly time: RunClock;
   readonly target: Target;
@@ -124,12 +123,10 @@ interface ProbeTraits {
 
 interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest, target: Target) => number;
-  /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Additional seconds for a second measurement, if the run has that much waiting time left. Default: 0. */
   readonly optionalWaitSeconds?: number;
   readonly usesUp?: KeyState;
-  /** Size of the rate-limit window that the probe uses up, in requests. */
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;

@@ -77,7 +77,6 @@ const unusableClock: ClockControl = {
 /** Reports one outage, because the server may have been restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
-/** Stands for an exchange that was never sent. */
 export const noExchange: Exchange = {
   id: "",
   key: null,

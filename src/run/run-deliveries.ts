@@ -10,7 +10,6 @@ import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./party-ses
 import { TargetUnavailable } from "./skip-reason.ts";
 
 export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "events" | "agent"> {
-  /** Headers of every delivery, such as those that a webhook is configured with. */
   readonly headers: readonly Header[];
 }
 
@@ -61,7 +60,6 @@ function performProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<
   return probe.deliver(sender);
 }
 
-/** Opens a sender of deliveries. It stops the run if the receiver cannot be reached, or never responds. */
 function openSender(
   { target, secrets, events, agent, headers: common }: DeliveryRunOptions,
   context: ClientContext,

@@ -19,7 +19,6 @@ export interface StageContext {
   /** Whether the target has an agent that only the webhook probes call. */
   readonly hasWebhookAgent: boolean;
   readonly hasFewRequests: boolean;
-  /** Returns how many requests the main key can send now without waiting. */
   readonly availableRequests: () => number;
   /** Real time that one probe may take, without its waits. Default: `probeDeadlineMs` of `probe.ts`. */
   readonly probeDeadlineMs?: number;
@@ -33,7 +32,6 @@ export interface StageContext {
 }
 
 export interface TimedContext extends StageContext {
-  /** Real time that the probe may take, not counting waits. */
   readonly deadlineMs: number;
 }
 

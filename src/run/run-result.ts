@@ -74,7 +74,6 @@ export function unjudgedRun(options: JudgedSelection, context: ClientContext, un
   return { ...unjudged, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/** Judges the evidence, and collects what the run recorded; the caller adds `deliveries` and `receiver`. */
 export function judgeAndRecord(
   { suites }: JudgedSelection,
   { recorder, time, outages }: ClientContext,

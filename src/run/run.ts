@@ -33,7 +33,6 @@ import type { ClientContext } from "./send/send-request.ts";
 import { fastSkip, FirstBreach, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
-/** Options of a run. Omitted bounds come from {@link defaultBounds}. */
 export interface RunOptions extends SendingOptions {
   readonly suites: readonly Suite[];
   /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */

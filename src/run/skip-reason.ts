@@ -23,7 +23,6 @@ export type Enabler =
 /** Why a check or a probe was skipped. No setting is named: its name differs between library and command line. */
 export type SkipCause =
   | string
-  /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is a clause that ends a sentence: "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
@@ -31,7 +30,6 @@ export type SkipCause =
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
-  /** The window has `requests` requests, which is more than the bound `maxWindow`. */
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
   | { readonly why: "too many executions"; readonly executions: number; readonly left: number }
@@ -112,7 +110,6 @@ export class ExecutionBudgetExhausted extends SkipError {
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 
-/** Thrown if the target stops responding. The run then ends. */
 export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }

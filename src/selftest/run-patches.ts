@@ -9,7 +9,6 @@ import type { PatchTrial } from "./trial.ts";
 /** Number of trials that each core runs at the same time. A trial spends most of its time waiting. */
 const trialsPerCore = 4;
 
-/** Tries each fault or variant in worker threads. Returns the trials in the same order. */
 export const tryPatches = (
   patches: readonly Patch[],
   extent: TrialExtent,
@@ -21,7 +20,6 @@ export const tryPatches = (
     { onTrial },
   );
 
-/** Tries each group of faults or variants on one reference server; returns the trials in order. */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
   extent: TrialExtent | ((group: readonly Patch[]) => TrialExtent),
@@ -56,7 +54,6 @@ const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly
 interface TrialRequest {
   readonly group: readonly Patch[];
   readonly extent: TrialExtent;
-  /** Ids of the clauses to judge; `null` for all clauses. */
   readonly clauses: readonly string[] | null;
 }
 

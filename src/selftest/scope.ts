@@ -47,7 +47,6 @@ export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers
   tiers,
 });
 
-/** Picks faults that together break every clause that any fault breaks. */
 export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[] {
   const open = new Set(faults.flatMap(({ breaks }) => breaks));
   return faults.filter(({ breaks }) => {
@@ -73,7 +72,6 @@ export function groupCompatibleVariants(variants: readonly Patch[], most: number
   return groups.map(({ members }) => members);
 }
 
-/** Returns the names of the functions of `Behaviour` that a fault or variant replaces. */
 export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
   const after: Partial<Behaviour> = override(standardBehaviour);
   return (Object.keys(after) as (keyof Behaviour)[]).filter(

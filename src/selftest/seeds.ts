@@ -5,7 +5,6 @@ import { tryGroups } from "./run-patches.ts";
 import { type TrialExtent, replacedDecisions } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** The trial of a reference server with many legal variants. */
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];

@@ -16,7 +16,6 @@ export interface PatchTrial {
   readonly kind: Patch["kind"];
   readonly section: string;
   readonly summary: string;
-  /** Clauses that the patch is declared to break. */
   readonly breaks: readonly string[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayBreak: readonly string[];
@@ -42,7 +41,6 @@ const maxCosts = {
 const costlyFaults: ReadonlySet<string> = new Set(["invoke-not-limited", "limit-answers-503", "no-concurrency-limit"]);
 const maxCostlyExecutions = 850;
 
-/** Describes a run's costs above the maximum. A variant has no maximum. */
 export function excessOf(
   result: Pick<RunResult, "requests" | "executions">,
   { kind, name }: Pick<Patch, "kind" | "name">,
@@ -139,7 +137,6 @@ function summarise(result: RunResult): TrialFindings {
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
-/** Describes how the findings differ from those that the patch declares. */
 export function complaintsOf(trial: PatchTrial): string[] {
   const missed = trial.breaks.filter((clause) => !trial.red.includes(clause));
   const extra = trial.red.filter((clause) => !trial.breaks.includes(clause) && !trial.mayBreak.includes(clause));

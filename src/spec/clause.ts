@@ -36,7 +36,6 @@ export interface Clause {
   readonly says: string;
   /** Behaviours that the document's words allow, by name. A target must follow one of them throughout. */
   readonly readings?: Readonly<Record<string, string>>;
-  /** Why no request can show whether a target follows the clause. */
   readonly untestable?: string;
 }
 

@@ -6,7 +6,6 @@ import { clientClauses, receiverClauses } from "./clauses/client-and-receiver.ts
 import { healthClauses, invokeClauses, listingClauses, operationClauses, streamClauses } from "./clauses/agents.ts";
 import { headerClauses } from "./headers.ts";
 
-/** Every clause of the interface document, in the order of the document. */
 export const clauses = {
   ...serviceClauses,
   ...configurationClauses,
@@ -44,7 +43,6 @@ export type GapId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
 }[ClauseId];
 
-/** Names of the readings that a clause allows; `never` if it has none. */
 export type ReadingOf<K extends ClauseId> = Clauses[K] extends { readings: infer R } ? keyof R & string : never;
 
 export const clauseIds = Object.keys(clauses) as ClauseId[];

@@ -2,7 +2,6 @@ type Unspecified = "path" | "method" | "parameters" | "answer";
 
 /** An endpoint that the document publishes. Source: Endpoints, 1 to 11. */
 export interface PublishedEndpoint {
-  /** Heading under which the document describes the endpoint. */
   readonly section: string;
   /** The method that the document shows, else the method that clients would try. */
   readonly method: "GET" | "POST";
@@ -59,7 +58,6 @@ export type EndpointName = keyof typeof publishedEndpoints;
 
 export const endpointNames = Object.keys(publishedEndpoints) as readonly EndpointName[];
 
-/** The endpoint that a request calls, and the values of the parameters in its path. */
 export interface EndpointCall {
   readonly endpoint: EndpointName;
   /** Values as sent, by the name of the parameter: `agent_id`, `webhook_id`, `operation_id`. */

@@ -26,5 +26,4 @@ export const statusCodes = [200, 201, 400, 401, 404, 429, 500] as const;
 /** Statuses that have the document's error bodies. Source: Errors, "Status codes" and "Error bodies". */
 export const errorStatuses: readonly number[] = statusCodes.filter((status) => status >= 400);
 
-/** The two error codes that a 429 may have. */
 export const rateLimitCodes = ["RATE_LIMIT_EXCEEDED", "RATE_LIMITED"] as const satisfies readonly ErrorCodeName[];

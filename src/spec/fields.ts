@@ -18,7 +18,6 @@ export type Unit = "seconds" | "milliseconds" | "percent";
 /** Splits a path into steps: a name, `[]` for each item of an array, or `*` for each value of a map. */
 export const stepsOfPath = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");
 
-/** A row in a table of the document, which describes one field. */
 export interface FieldRow {
   readonly clause: ClauseId;
   /** Names of the parents and the field, joined by dots; `[]` is each array item, `*` each value of a map. */
@@ -27,7 +26,6 @@ export interface FieldRow {
   /** Whether the field must be present. All fields inside an optional object count as optional. */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
-  /** The allowed values; `null` if the document lists none. */
   readonly oneOf: readonly string[] | null;
 }
 
@@ -45,7 +43,6 @@ export type MessageKind =
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;
-  /** The fields that the document lists for the message; `null` if it lists none. */
   readonly fields: readonly FieldRow[] | null;
 }
 

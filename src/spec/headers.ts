@@ -11,7 +11,6 @@ export const headerNames = {
   deliverySignature: "X-Service-Signature",
 } as const;
 
-/** How findings name the headers that each response must have. */
 export const allRateHeaders = "all four rate-limit headers";
 
 const scope = "Limits / Scope of limits";

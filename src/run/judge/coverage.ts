@@ -16,7 +16,6 @@ export interface DocumentedCell extends Cell {
 
 /** All messages to which a clause applies, grouped into cells. */
 export interface CoverageMatrix {
-  /** Describes the cases that the matrix covers, such as "every response 200 of invoke". */
   readonly description: string;
   readonly cells: readonly DocumentedCell[];
   /** The probe that runs last. It sends requests for cells that still have no message. */

@@ -64,7 +64,6 @@ export const noted = ({ expected, actual, at }: Breach): Extract<Finding, { kind
 
 export const formatBreach = ({ expected, actual }: Breach): string => `expected ${expected}; actual ${actual}`;
 
-/** Creates the finding of a check that lacks evidence. `needs` is what would enable the check. */
 export const unproven = (reason: SkipCause, needs: Enabler | null = null): Unproven => ({
   kind: "unproven",
   reason,

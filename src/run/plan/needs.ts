@@ -49,7 +49,6 @@ export type ValueByNeed = {
   /** The secret with which requests are signed. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /** The paths that start an operation: one for a batch, one for other requests. */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -115,7 +114,6 @@ export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
   return typeof found === "object" && found !== null && "name" in found ? found : null;
 }
 
-/** Returns the main key: the usable key with the highest limit per minute; `null` if no key is usable. */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;

@@ -22,7 +22,6 @@ export interface PlannedProbe {
   readonly tested: TierUnderTest | null;
   /** Whether a check judges the probe's evidence, instead of only observing it. */
   readonly isJudged: boolean;
-  /** The checks of `must` clauses for which the probe collects evidence. */
   readonly musts: readonly Check[];
   readonly requests: number;
   readonly executions: number;
@@ -31,7 +30,6 @@ export interface PlannedProbe {
   readonly skip: SkipReason | null;
 }
 
-/** Lists every probe that the selected checks need, a tier probe once for each tier. */
 export function planProbes(
   suites: readonly Suite[],
   target: Target,

@@ -16,7 +16,6 @@ interface BudgetBounds {
 
 /** The part of the run's budget that is reserved for a running probe. */
 export interface Reservation {
-  /** Takes one request, and the agent executions that it may start, out of the reservation. */
   readonly take: (executions: number) => void;
   readonly release: () => void;
 }

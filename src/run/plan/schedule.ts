@@ -20,7 +20,6 @@ export interface ScheduleStep {
 export interface ScheduleConditions {
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
   /** Whether an agent is reserved for webhook probes, so that other probes cause no deliveries. */
   readonly hasWebhookAgent: boolean;

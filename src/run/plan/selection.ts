@@ -14,11 +14,9 @@ import type { Target } from "../../target/target.ts";
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
-  /** The profiles to judge. Absent: all. */
   readonly profiles?: readonly Profile[];
 }
 
-/** The scope of a run: the selected checks, the bounds of the run, and the texts about skipped checks. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
   /** The requirement set to judge by. Checks of later sets also run, but do not count. */
@@ -30,7 +28,6 @@ export interface RunScope extends RunBounds {
   readonly messages: Messages;
 }
 
-/** How error messages name the two lists of patterns. */
 type SelectionNames = Readonly<Record<"only" | "skip", string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };

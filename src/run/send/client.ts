@@ -29,7 +29,6 @@ export interface Client {
   readonly bodyToSend: (path: string, text: string) => string;
 }
 
-/** Returns the path of an agent's endpoint, below the base URL. A role assignment may set another one. */
 export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "stream" | "health"): string {
   const { agent, path } = typeof who === "string" ? { agent: who, path: null } : who;
   const template = path ?? "/agents/{agent_id}/{endpoint}";

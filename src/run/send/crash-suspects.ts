@@ -18,7 +18,6 @@ export interface CrashSuspects {
   readonly brokenIn: (outage: object) => readonly string[];
   /** Returns why a request may crash the target, and must not be sent; `null` if it may be sent. */
   readonly suspicion: (request: RequestContent) => string | null;
-  /** Returns the method and path of each suspect. */
   readonly names: () => readonly string[];
 }
 
@@ -47,7 +46,6 @@ export function trackCrashSuspects(): CrashSuspects {
   };
 }
 
-/** Returns the method and the path of a request, such as `GET /v1/usage`. */
 export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url">): string =>
   `${method} ${new URL(url).pathname}`;
 

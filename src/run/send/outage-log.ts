@@ -7,7 +7,6 @@ export type OutageKind = "refused" | "gateway";
 export interface OutageTimes {
   readonly kind: OutageKind;
   readonly fromMs: number;
-  /** When the target was back. `null` if it is not yet, or never came back. */
   readonly toMs: number | null;
 }
 

@@ -12,26 +12,22 @@ export interface Outage extends OutageTimes {
 
 export interface OutageMonitor
   extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
-  /** Number of outages so far, including one that is not over. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /** Notices if an exchange shows that an outage began. Returns the exchange with `reconnect` set. */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
-  /** Describes the outages as part of a sentence. `null` if there was none. */
   readonly describe: () => string | null;
   readonly close: () => void;
 }
 
 interface OutageOptions {
   readonly now: () => number;
-  /** Opens and closes a new connection. Resolves to whether the target accepted it. */
   readonly connect: () => Promise<boolean>;
   /** Sends a recorded request again. `during`: the kind of outage in which this happens. */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onReturn: () => void;
-  /** If the target refuses connections for this long, the run gives up. */
   readonly deadAfterMs: number;
   /** How often to try a connection while the run sends nothing. */
   readonly idlePollMs: number;

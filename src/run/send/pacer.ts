@@ -16,7 +16,6 @@ export interface Pacer {
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
-  /** Returns the published tier that the rate-limit headers of the key show. `null` if they show none. */
   readonly detectedTier: (key: TargetKey) => PublishedTier | null;
   /** Sets the tier of a key whose headers do not show one yet. Later headers take precedence. */
   readonly assumeTier: (key: TargetKey, tier: PublishedTier) => void;

@@ -49,7 +49,6 @@ export function startRecorder() {
     },
     /** Returns a key's samples since the last outage: a restarted server may count from zero again. */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
-    /** Returns all rate-limit samples of a key, as one list for each period between outages. */
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
       [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
     /** Must be called when the target is back after an outage. Separates earlier samples from later ones. */

@@ -42,7 +42,6 @@ export interface ClientRequest {
   readonly options: SendOptions;
 }
 
-/** Whether a request uses the client's key, and so counts toward its limits. */
 export const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
 
 /** Stops all clients of a run at the run's bounds, or when the target no longer responds. */

@@ -34,7 +34,6 @@ export interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
   /** Number of outages before the current probe began; any further outage throws {@link TargetLost}. */
   readonly outagesBefore: number;
-  /** The requirement set that added these requests. Earlier sets do not judge them. */
   readonly since: RequirementSet;
   readonly onAdmitted?: ((executions: number) => void) | undefined;
 }

@@ -10,7 +10,6 @@ const minSlowMs = 1000;
 
 export type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
 
-/** Detects a target that takes longer and longer to answer the same requests. */
 export function createSlowdownDetector() {
   /** First and latest response times of each path, in milliseconds. */
   const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
@@ -39,7 +38,6 @@ export function createSlowdownDetector() {
   return {
     observe,
     isSlow: (): boolean => isSlow,
-    /** Counts a request that got no response in time, even after its retries. */
     countUnanswered: (): void => {
       unanswered += 1;
     },

@@ -16,7 +16,6 @@ export interface RunClock {
   readonly advancingMs: () => number;
   /** Time that has passed on the target's clock: real time plus the advances that have ended. */
   readonly targetMs: () => number;
-  /** Real time spent waiting so far. */
   readonly waitedMs: () => number;
   /** Reserves waiting time for later probes. Replaces the previous reservation. */
   readonly reserve: (ms: number) => void;
@@ -25,7 +24,6 @@ export interface RunClock {
   /** Real time until effects of an advance, such as deliveries, have arrived. 0 without a test clock. */
   readonly settleMs: number;
   readonly agentsFollow: boolean;
-  /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
   /** Advances the test clock or, without one, sleeps. Throws `WaitRefused` if too little waiting time is left. */
   readonly passTime: (ms: number, why: string) => Promise<void>;
@@ -120,7 +118,6 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
   };
 }
 
-/** Default length of a step by which `passUntil` advances the test clock. */
 const defaultStepMs = 500;
 /** Default real time between two steps of `passUntil`, in which the effects of a step can arrive. */
 const defaultRestMs = 2;

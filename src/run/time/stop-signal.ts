@@ -19,7 +19,6 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
 interface StopSignal {
   readonly signal: AbortSignal;
   readonly stop: (reason: Error) => void;
-  /** Removes the timer, and the listener on the caller's signal. */
   readonly release: () => void;
   /** Must be called after the run. Ends waits that are still going on, such as those of an abandoned probe. */
   readonly end: () => void;

@@ -3,7 +3,6 @@ import type { ClauseId } from "../../spec/clauses.ts";
 /** A change of the example client's source that makes the client wrong or unusual. */
 export interface ClientChange {
   readonly name: string;
-  /** Id of the clause that the change breaks; `null` for a legal client. */
   readonly breaks: ClauseId | null;
   /** Whether the change shows only in a run in which the server injects errors (429, 5xx, connection resets). */
   readonly needsTrouble: boolean;

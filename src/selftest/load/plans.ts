@@ -13,14 +13,12 @@ import { runK6 } from "../../load/engines/k6/run.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 import { coreMessages } from "../trial.ts";
 
-/** A fault of the reference server, and the load scenario that must detect it. */
 export interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
   /** Names of clauses, or of requirements such as `load/slow-refusals`, that the load must find broken. */
   readonly finds: readonly string[];
-  /** Clauses that some loads find broken, besides those in `finds`. */
   readonly mayFind?: readonly string[];
 }
 
@@ -68,7 +66,6 @@ export type EnvironmentOpener = (
 
 /** One load: a scenario on one tier by one engine, against a server with or without a fault. */
 export interface LoadFaultTrial {
-  /** Name of the fault that the server has; `null` for none. */
   readonly fault: string | null;
   readonly trial: LoadTrial;
   readonly finds: readonly string[];
@@ -84,7 +81,6 @@ interface BrokenClaim {
 export interface LoadFaultResult extends LoadFaultTrial {
   /** The first finding of each broken clause or requirement, sorted by its name. */
   readonly found: readonly BrokenClaim[];
-  /** Why the load's result is invalid; `null` if it is valid. */
   readonly problem: string | null;
   readonly seconds: number;
 }
@@ -246,7 +242,6 @@ function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "fo
   }
 }
 
-/** Describes each difference between the findings of a load and those in the trial's plan. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

@@ -45,7 +45,6 @@ export const editWhere =
   (exchange) =>
     isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
 
-/** Edits the body of a response. Leaves bodies that are not JSON unchanged. */
 export const editBody = (edit: EditJson): Edit =>
   editResponse((exchange) => {
     const value = bodyJson(exchange);
@@ -68,7 +67,6 @@ export const replaceContentType = (type: string): Edit =>
 
 export const removeRateHeaders: Edit = editHeaders((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
-/** Writes header names in lower case, and reverses the order of headers. */
 export const respellHeaders: Edit = editHeaders((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );

@@ -9,7 +9,6 @@ import { coreMessages, runUnbounded, withSmallTiers } from "../trial.ts";
 import type { CleanRun } from "./mutant.ts";
 import { representativeIds } from "./mutation-sites.ts";
 
-/** Runs the suites against the reference server with these variants, and returns the evidence. */
 export async function cleanRunWith(source: string, variants: readonly Patch[]): Promise<CleanRun> {
   const embedded = await startEmbedded(variants);
   try {

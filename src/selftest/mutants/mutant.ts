@@ -6,7 +6,7 @@ import type { ConfiguredPaths } from "../../spec/endpoints.ts";
 
 /** The evidence of a run against a correct server. Each mutant changes one part of it. */
 export interface CleanRun {
-  /** Name of the server whose evidence this is, such as "form B". */
+  /** Name of the server that gave this evidence. */
   readonly source: string;
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
@@ -30,14 +30,12 @@ export interface Mutant {
   /** Kind of the changed message: an endpoint with a status, `stream events`, or `deliveries`. */
   readonly place: string;
   readonly subject: string;
-  /** Id of the first exchange or delivery that the mutant changes. */
   readonly id: string;
   /** The clauses that forbid the change. At least one of them must fail. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }
 
-/** Creates a mutant. A mutant is legal if no clause forbids its change. */
 export const mutantOf = (
   operator: string,
   where: Pick<Mutant, "place" | "subject" | "id">,

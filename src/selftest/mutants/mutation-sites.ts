@@ -36,7 +36,6 @@ const similarityKey = (site: MutationSite): string =>
     " / ",
   );
 
-/** Returns the ids of one response of each kind, and of all exchanges without a response. */
 export const representativeIds = (run: CleanRun): ReadonlySet<string> =>
   new Set([
     ...mutationSites(run).map(({ exchange }) => exchange.id),

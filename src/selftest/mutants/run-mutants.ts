@@ -23,12 +23,10 @@ import { rateHeaderMutants } from "./operators/rate-headers.ts";
 import { streamMutants } from "./operators/streams.ts";
 
 export interface MutantSelection {
-  /** Number of mutants in the sample; `null` to try all. */
   readonly sample: number | null;
   readonly seed: number;
 }
 
-/** The work of one worker thread: a part of the mutants of all clean runs. */
 export interface MutantsShare extends MutantSelection {
   readonly runs: readonly CleanRun[];
   readonly share: number;

@@ -119,7 +119,6 @@ const patterns = survivors.map((known) => ({
     globOf(known.subject)(subject),
 }));
 
-/** Renders the survivors as a Markdown table for docs/trust.md. */
 export const survivorsTable = (): string =>
   [
     "| what is done | where | to what | why it is let live |",
@@ -141,7 +140,6 @@ export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
 export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
-/** Mutants with the same result, kind of change, kind of message and changed part. */
 export interface MutantGroup {
   readonly fate: MutantStatus;
   readonly operator: string;
@@ -158,7 +156,6 @@ export interface MutantSummary {
   readonly legal: number;
   readonly fates: Readonly<Record<MutantStatus, number>>;
   readonly groups: readonly MutantGroup[];
-  /** Number of mutants with a wrong result that no row of survivors.ts explains. */
   readonly unexplained: number;
   readonly needless: readonly string[];
   /** Counts of killed mutants that all checks judged. `alsoRed`: those for which unrelated clauses failed, too. */

@@ -90,7 +90,6 @@ const hog = `
   setInterval(() => { for (const end = Date.now() + workerData.workMs; Date.now() < end;); }, workerData.everyMs);
 `;
 
-/** Starts one thread per core. Each thread is busy for `workMs` out of every `everyMs`. */
 export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
   const hogs = Array.from({ length: availableParallelism() }, () => {
     return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
@@ -98,7 +97,6 @@ export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
   return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
 }
 
-/** Blocks this thread's event loop once every `everyMs`, each time for a random duration up to `maxMs`. */
 export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
   const timer = setInterval(() => {
     const until = performance.now() + numbers() * maxMs;
@@ -186,7 +184,6 @@ function forwardLate(
   from.on("close", () => later(() => void to.end()));
 }
 
-/** Sets back the `Date` header in a chunk of a response. The chunk keeps its length. */
 function putDateBack(piece: Buffer, seconds: number): Buffer {
   if (seconds === 0) return piece;
   const text = piece.toString("latin1").replace(/(\r\ndate: )([^\r\n]+ GMT)/gi, (_, name: string, date: string) => {

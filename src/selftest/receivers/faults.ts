@@ -2,11 +2,9 @@ import type { ClauseId } from "../../spec/clauses.ts";
 import { executionEvents } from "../../spec/events.ts";
 import { createHmac } from "node:crypto";
 
-/** A receiver that behaves differently from the standard receiver in some respects. */
 export interface ReceiverPatch {
   readonly name: string;
   readonly summary: string;
-  /** The clauses that the receiver breaks; empty for a legal variant. */
   readonly breaks: readonly ClauseId[];
   readonly behaviour: Partial<ReceiverBehaviour>;
 }
@@ -109,7 +107,6 @@ export interface ReceivedEvent {
 
 /** The decisions of a webhook receiver, which faults and variants replace. */
 export interface ReceiverBehaviour {
-  /** Returns the key of the HMAC, given the webhook's secret. */
   readonly keyOf: (secret: string) => Buffer;
   /** Returns the content that the signature covers. `raw` is the body as it arrived. */
   readonly signedContent: (raw: Buffer) => Buffer | string;

@@ -6,7 +6,6 @@ import type { RequestTraits } from "./message.ts";
 export interface ExtraProperty {
   readonly class: string;
   readonly description: string;
-  /** The endpoints whose requests can have the property; `null` for all endpoints. */
   readonly on: readonly EndpointName[] | null;
   /** Whether a request with these values can never have the property. */
   readonly excludes: (values: DimensionValues) => boolean;

@@ -44,7 +44,6 @@ const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
 const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
   !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
 
-/** Whether runs call an agent with this role only with a plain query and no other field. */
 export const takesPlainFieldsOnly = (agent: string): boolean =>
   exclusions.some(
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
@@ -82,13 +81,11 @@ const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credent
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
-/** Whether requests with these values cannot have an unrestricted key of a tier. */
 export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
 export const isUsedUp = ({ state }: DimensionValues): boolean => state !== undefined && state !== "fresh";
 
-/** Whether requests with these values lack a permission, so that the reference server sends 403. */
 export const isForbidden = ({ key, endpoint, agent }: DimensionValues): boolean =>
   key === "other address" ||
   (key === "read-only" && isPost(endpoint)) ||

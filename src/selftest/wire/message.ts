@@ -3,7 +3,6 @@ import type { Header } from "../../evidence/exchange.ts";
 import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
-/** Properties of a request and its response that conditions test, as plain data for worker threads. */
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;
@@ -13,7 +12,6 @@ export interface RequestTraits {
   readonly status: number;
   readonly accept: string;
   readonly contentType: string;
-  /** Names of the headers that the request has, in lower case. */
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
@@ -35,7 +33,6 @@ export interface WireEvent {
   readonly data: string;
 }
 
-/** Replaces the value of a header by other values. Without other values, removes the header. */
 export const withWireHeader = <T extends WireHead>(
   response: T,
   name: string,

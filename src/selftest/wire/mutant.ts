@@ -24,7 +24,6 @@ export interface WireMutant {
   readonly condition: Condition;
   readonly mutation: Mutation;
   readonly kind: "illegal" | "legal";
-  /** The kind of the condition. The table of results has a row for each kind. */
   readonly conditionClass: string;
   /** Whether the condition consists of dimension values only, such as an endpoint and a kind of key. */
   readonly isDimensional: boolean;

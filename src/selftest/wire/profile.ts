@@ -17,13 +17,13 @@ import { startWireProxy } from "./proxy.ts";
 /** The requests of a run against a correct server, in the order of their responses, and their costs. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
-  /** Number of requests of each probe, by the name that `instanceOf` gives it. */
+  /** Number of requests of each probe, by the probe's name and tier. */
   readonly costs: ReadonlyMap<string, number>;
 }
 
 export interface ProfiledRequest {
   readonly traits: RequestTraits;
-  /** The probe that sent the request, as `instanceOf` names it; `null` for a request of discovery. */
+  /** Name and tier of the probe that sent the request; `null` for a request of discovery. */
   readonly instance: string | null;
 }
 
@@ -53,7 +53,6 @@ export async function takeProfile(): Promise<Profile> {
 /** The header in which a request names its probe, so that the proxy can record which probe sent it. */
 export const probeHeader = "x-selftest-probe";
 
-/** Returns the name of a probe, followed by the tier for a probe that runs once per tier. */
 export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
@@ -77,7 +76,6 @@ function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => P
   return { ...matrix, coverageProbe: replace(probe) as NonNullable<CoverageMatrix["coverageProbe"]> };
 }
 
-/** Makes each probe send its name in a header of its requests. */
 export function markedSuites(all: readonly Suite[]): Suite[] {
   const marked = memoizeByObject((probe: Probe): Probe => {
     const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };
@@ -136,5 +134,4 @@ export function selectInstances(all: readonly Suite[], isSelected: (instance: st
   return withProbes(all, selected);
 }
 
-/** Returns the name of a probe from the name of its instance, which may end in a tier. */
 export const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");

@@ -22,7 +22,6 @@ export interface ProxyCounts {
 }
 
 export interface WireProxy {
-  /** The target with the proxy's address as its base URL. */
   readonly target: Target;
   readonly counts: ProxyCounts;
   readonly close: () => Promise<void>;
@@ -45,7 +44,6 @@ interface ProxyContext {
   readonly unrestrictedKey: string;
 }
 
-/** Starts a proxy on a free loopback port; `change` is `null` for a proxy that changes nothing. */
 export async function startWireProxy(
   target: Target,
   change: ProxyChange | null,

@@ -12,7 +12,6 @@ import { type RequestTraits, type WireHead } from "./message.ts";
 
 export interface WireRequest {
   readonly method: string;
-  /** The request's path, with its query string. */
   readonly path: string;
   readonly headers: readonly Header[];
   readonly body: Buffer;
@@ -31,7 +30,6 @@ export interface PendingRequest {
 }
 
 interface KeyUse {
-  /** Number of responses to the key so far. */
   count: number;
   open: number;
   /** Value of the header `X-RateLimit-Reset` in the latest response. */

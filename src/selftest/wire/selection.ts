@@ -47,7 +47,6 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
   };
 }
 
-/** Whether a probe uses up the minute or hour limit of a tier, which takes many requests. */
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
 /** Selects all checks, but drops probes that use up a tier's limit, except those in `instances`. */
@@ -56,7 +55,6 @@ export const selectAlmostAll = (instances: readonly string[]): CheckSelection =>
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
 });
 
-/** All checks with all their probes, as in a run against a vendor's server. */
 const allChecks: CheckSelection = { name: "everything", suites };
 
 function selectChecks(

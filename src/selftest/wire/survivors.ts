@@ -70,7 +70,6 @@ const wireSurvivors: readonly Survivor[] = [
   },
 ];
 
-/** Renders the known survivors as a Markdown table for docs/trust.md. */
 export const wireSurvivorsTable = (): string =>
   [
     "| mutation | condition | why it may survive |",
@@ -83,7 +82,6 @@ export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTri
     (row) => globOf(row.mutation)(mutation.description) && globOf(row.condition)(describeCondition(condition)),
   )?.reason ?? null;
 
-/** The number of mutants of one class, and how many of them had each result. */
 export interface ClassRow {
   readonly name: string;
   readonly killed: number;
@@ -93,15 +91,11 @@ export interface ClassRow {
 
 export interface WireSummary {
   readonly countByStatus: Readonly<Record<WireMutantStatus, number>>;
-  /** The results of illegal mutants, by the kind of their condition. */
   readonly byCondition: readonly ClassRow[];
-  /** The results of illegal mutants, by the kind of their mutation. */
   readonly byMutation: readonly ClassRow[];
-  /** Percentage of illegal mutants that were killed. `null` if there were no illegal mutants. */
   readonly killedPercent: number | null;
   /** Like `killedPercent`, but only of mutants whose condition tests more than dimension values. */
   readonly killedPercentOfExtraProperties: number | null;
-  /** Number of survivors that no row of survivors.ts explains. */
   readonly unexplained: number;
 }
 

@@ -19,7 +19,6 @@ export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" 
 export interface WireTrial {
   readonly mutant: WireMutant;
   readonly status: WireMutantStatus;
-  /** Number of changed responses, in all runs of the trial. */
   readonly changed: number;
   /** Texts of the failed checks. If the trial could not be run, the reason. */
   readonly said: readonly string[];
@@ -108,7 +107,6 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   mutation: mutant.mutation,
 });
 
-/** Returns the probes whose requests meet the mutant's condition; `null` if no request meets it. */
 export function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));

@@ -21,7 +21,6 @@ import { withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 
-/** Changes one field in several responses at once; `null` if the change does not apply. */
 type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
 
 const allLikeTheFirst: ValuesChange = (values) => (new Set(values).size < 2 ? null : values.map(() => values[0]));

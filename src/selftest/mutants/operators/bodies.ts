@@ -52,7 +52,6 @@ export function contentTypeMutants({ exchange, endpoint, name: place }: Mutation
   );
 }
 
-/** Returns legal mutants that write the body's JSON value in other styles, such as with other spaces. */
 export const jsonStyleMutants = (message: MutableMessage): Mutant[] =>
   Object.entries(otherJsonStyles).map(([operator, style]) =>
     mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>
@@ -67,7 +66,6 @@ const otherHeaders: Readonly<Record<string, (headers: readonly Header[]) => read
   "unknown headers": (headers) => [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers],
 };
 
-/** Returns legal mutants with other header names or another order of headers, in ways that HTTP allows. */
 export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): Mutant[] =>
   Object.entries(otherHeaders).map(([operator, change]) =>
     mutantOf(operator, { place, subject: "headers", id: exchange.id }, [], () =>

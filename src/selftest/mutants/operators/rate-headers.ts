@@ -17,7 +17,6 @@ const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const countHeaders = [rateLimit, rateRemaining];
 const timeHeaders = [rateReset, rateResetAfter];
 
-/** Returns the new values of a header; empty to remove the header, `null` if the change does not apply. */
 type HeaderChange = (value: string, site: MutationSite) => readonly string[] | null;
 
 const changeNumber =

@@ -37,7 +37,6 @@ export interface FieldChange {
   readonly class: string;
   readonly what: string;
   readonly breaks: readonly ClauseId[];
-  /** Dimension values that a request must have for the change to have an effect. */
   readonly requires: DimensionValues;
   /** Returns `{ value }`, where `undefined` removes the field, or `null` if the change does not apply. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;

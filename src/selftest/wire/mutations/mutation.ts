@@ -5,9 +5,7 @@ import type { RequestTraits, WireEvent, WireHead, WireResponse } from "../messag
 
 /** The server behind the proxy, to which some mutations send additional requests. */
 export interface Upstream {
-  /** Repeats the client's request with another key or path. */
   readonly resend: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
-  /** Sends a GET request with the key of the client's request. */
   readonly read: (path: string) => Promise<WireResponse>;
   /** The path of the client's request, with its query string. */
   readonly path: string;
@@ -25,7 +23,6 @@ export type MutationChange =
   | { readonly kind: "events"; readonly begin: () => EventChange }
   /** `of` changes the text of a stream. It gets the text chunk by chunk. */
   | { readonly kind: "stream text"; readonly of: (text: string) => string }
-  /** `of` resolves to another response, which is sent instead. */
   | {
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
@@ -35,17 +32,14 @@ export type MutationChange =
 
 /** One way in which a mutant server behaves differently from the reference server. */
 export interface Mutation {
-  /** The kind of the mutation. The table of results has a row for each kind. */
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
   /** The response that the document prescribes for the affected requests; `null` for any response. */
   readonly prescribed: PrescribedResponse | null;
-  /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];
   /** Dimension values that every condition of the mutation must have. */
   readonly requires: DimensionValues;
-  /** Whether the mutation has no effect on requests with these values. */
   readonly excludes: (values: DimensionValues) => boolean;
   /** Whether the mutation changes this response. */
   readonly appliesTo: (traits: RequestTraits) => boolean;

@@ -67,7 +67,6 @@ const swapFirstTwo = (): EventChange => {
 
 const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","index":9999}' };
 
-/** Replaces matching events by others. With `isOfFirst`, replaces only the first event of each name. */
 const replaceEvents = (
   matches: (event: WireEvent) => boolean,
   replacements: (event: WireEvent) => readonly WireEvent[],

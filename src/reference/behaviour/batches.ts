@@ -1,5 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import { fieldsOf } from "../json-edit.ts";
+import type { ReferenceKey } from "../keys.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
@@ -39,6 +40,8 @@ export const standardBatches = {
   },
   validateOperation: (body: unknown): ApiError | null => validateEntry(body, ""),
   operationId: (number: number): string => `op_${String(number).padStart(8, "0")}`,
+  showsOperation: ({ owner }: AsyncOperation, accountName: string, _key: ReferenceKey | null): boolean =>
+    owner === accountName,
   handleBody: ({ id, status }: AsyncOperation): unknown => ({
     operation_id: id,
     status,

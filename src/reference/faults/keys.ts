@@ -195,6 +195,9 @@ export const keyFaults = faults("Resources / API key", {
     "KEY-6",
     "A key of one agent may read the deliveries of webhooks of other keys and agents.",
   ).by(overrideResult("showsWebhook")((shows, _webhook, { agents }) => shows || agents !== null)),
+  "one-agent-key-reads-other-operations": fault("KEY-6", "A key of one agent may read operations of others.").by(
+    overrideResult("showsOperation")((shows, _operation, _account, key) => shows || (key?.agents ?? null) !== null),
+  ),
   "signature-replaces-scope": fault("KEY-5", "A signed request may write with a read-only key.").by((base) => ({
     permits: (key, request) => base.permits(request.isSigned ? { ...key, scope: "full" } : key, request),
   })),

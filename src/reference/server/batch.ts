@@ -43,10 +43,10 @@ function acceptEntries(
 }
 
 /** Handles `GET /operations/{operation_id}`. An operation of another key counts as unknown. */
-export function checkOperation({ state, deferredError, accountName }: RequestContext, id: string): RouteResult {
+export function checkOperation({ state, deferredError, accountName, key }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const operation = state.operations.get(id);
-  return operation?.owner === accountName
+  return operation !== undefined && state.behaviour.showsOperation(operation, accountName, key)
     ? ok(state.behaviour.operationBody(operation))
     : failed(apiError("operation-not-found", "No operation has this id."));
 }

@@ -29,7 +29,7 @@ describe("a key that is used right after a good call of the same path", () => {
   });
 });
 
-describe("a key of one agent that reads the deliveries of another", () => {
+describe("a key of one agent that reads the deliveries, or an operation, of another", () => {
   it.each<[string, { control: Exchange; read: Exchange } | null, string]>([
     ["is refused", { control: ok, read: refused(403) }, "holds"],
     ["finds no such webhook", { control: ok, read: refused(404) }, "holds"],
@@ -38,6 +38,7 @@ describe("a key of one agent that reads the deliveries of another", () => {
     ["has no such webhook", null, "inapplicable"],
   ])("%s", (_, tried, expected) => {
     expect(kindOf("KEY-6/deliveries of another agent", tried)).toBe(expected);
+    expect(kindOf("KEY-6/operation of another agent", tried)).toBe(expected);
   });
 });
 

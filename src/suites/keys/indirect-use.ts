@@ -1,4 +1,5 @@
 import { getPath } from "../../base/json.ts";
+import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -15,6 +16,7 @@ import {
   requestFor,
   exchangeOn,
 } from "../shared/key-requests/send-requests.ts";
+import { batchSubmitted, startedId } from "../operations/probes.ts";
 import { hasStatus, isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
@@ -98,7 +100,7 @@ const judgeNotServedFromCache =
     return judged.length === 0 ? inapplicable("no endpoint rejected this kind of key in other requests") : holds();
   };
 
-interface ForeignDeliveries {
+interface ForeignRead {
   readonly control: Exchange;
   readonly read: Exchange;
 }
@@ -113,7 +115,7 @@ export const foreignDeliveriesRead = probe(
     after: [invokedWithWebhooks],
     since,
   },
-  async (context): Promise<ForeignDeliveries | null> => {
+  async (context): Promise<ForeignRead | null> => {
     const { client, given, target } = context;
     const key = given["keys.oneAgent"];
     const id = hasFewRequests(target) ? null : foreignWebhook(context, key.agents ?? []);
@@ -132,15 +134,53 @@ function foreignWebhook({ client, recorder }: ProbeContext, agents: readonly str
   return created === undefined ? null : webhookIdOf(created);
 }
 
-function judgeForeignDeliveries(tried: ForeignDeliveries | null): Finding<never> {
-  if (tried === null) return inapplicable("no webhook of another agent is known, or the key has few requests a minute");
-  const { control, read } = tried;
-  if (!isSuccess(control)) return unproven(`the main key could not read them either (${outcomeOf(control)})`);
-  if (isInconclusive(read)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(read)})`);
-  return isSuccess(read)
-    ? breach("a key that is restricted to one agent does not read the deliveries of another", outcomeOf(read), read)
-    : holds();
+export const foreignOperationRead = probe(
+  "a key that is restricted to one agent reads an operation of another agent",
+  {
+    needs: ["keys.oneAgent"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    reads: true,
+    stage: "limits",
+    after: [batchSubmitted],
+    since,
+  },
+  async (context): Promise<ForeignRead | null> => {
+    const { client, given, target } = context;
+    const key = given["keys.oneAgent"];
+    const id = hasFewRequests(target) ? null : foreignOperation(context, key.agents ?? []);
+    if (id === null) return null;
+    const path = `/operations/${encodedSegment(id)}`;
+    return { control: await client.send("GET", path), read: await client.as(key).send("GET", path) };
+  },
+);
+
+function foreignOperation({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
+  const isOfOther = ({ pathname }: URL): boolean =>
+    !agents.some((agent) => pathname.includes(`/agents/${encodedSegment(agent)}/`));
+  const started = recorder
+    .exchanges()
+    .find(
+      (each) =>
+        each.key === client.key.name &&
+        each.request.method === "POST" &&
+        startedId(each) !== null &&
+        isOfOther(new URL(each.request.url)),
+    );
+  return startedId(started ?? null);
 }
+
+const judgeForeignRead =
+  (what: "deliveries" | "an operation") =>
+  (tried: ForeignRead | null): Finding<never> => {
+    if (tried === null)
+      return inapplicable(`${what} of another agent: none known, or the key has few requests a minute`);
+    const { control, read } = tried;
+    if (!isSuccess(control)) return unproven(`the main key could not read this either (${outcomeOf(control)})`);
+    if (isInconclusive(read)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(read)})`);
+    return isSuccess(read)
+      ? breach(`a key that is restricted to one agent does not read ${what} of another`, outcomeOf(read), read)
+      : holds();
+  };
 
 export const otherAddressKeySigned = probe(
   "a key that may only come from other addresses is used in a signed request",
@@ -170,7 +210,8 @@ export const indirectUseChecks: readonly Check[] = [
 ];
 
 export const indirectKeyChecks: readonly Check[] = [
-  check("KEY-6", foreignDeliveriesRead, judgeForeignDeliveries, { as: "deliveries of another agent", since }),
+  check("KEY-6", foreignDeliveriesRead, judgeForeignRead("deliveries"), { as: "deliveries of another agent", since }),
+  check("KEY-6", foreignOperationRead, judgeForeignRead("an operation"), { as: "operation of another agent", since }),
   check(
     "KEY-7",
     { tried: otherAddressKeyTried, signing: otherAddressKeySigned },

@@ -45,7 +45,7 @@ export const minuteLimit: Scenario = {
   admitted: (plan) => eachAdmitted(plan, "serial", plan.minute),
 };
 
-/** Start times of two flows, in seconds: half a minute apart, modulo a minute. The whole limit is available at both. */
+/** Start times of two flows, in seconds. Both find the whole limit; the second begins in the middle of a minute. */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
 

@@ -14,7 +14,7 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/** A way to enable a skipped check: a text for users, a part of the target or setting, or alternatives. */
+/** A way to make a skipped check run: a text for users, a part of the target or setting, or several of these. */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }

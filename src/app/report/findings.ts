@@ -58,7 +58,7 @@ const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): Non
 });
 
 interface ProfileFacts {
-  /** Profiles in the target file's `offers`; `null` without this list. Then the target must offer every profile. */
+  /** Profiles that the target offers, by its target file; `null` if the file does not say, which means all. */
   readonly offers: readonly Profile[] | null;
   readonly exchanges: readonly Exchange[];
   readonly batchPath: string | null;

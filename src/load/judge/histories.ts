@@ -114,7 +114,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // A refusal may describe a token bucket instead of the minute's window, even with the same limit.
+      // The headers of a 429 may describe a token bucket with the same limit as the minute.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&

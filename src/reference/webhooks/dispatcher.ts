@@ -123,7 +123,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 export interface DeliveryQueues {
   /** Adds a job, which starts when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when every job that fits into its queue has started. */
+  /** Resolves when every queue runs as many jobs as it may. */
   allStarted(): Promise<void>;
   close(): void;
 }

@@ -29,7 +29,10 @@ export const outcomesWorstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/** Returns the worst outcome of each clause: not `pass` if a possible pair of properties was not tried. */
+/**
+ * Returns the worst outcome of each clause. A clause does not pass if a possible pair of request properties was not
+ * tried.
+ */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {

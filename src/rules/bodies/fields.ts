@@ -123,7 +123,7 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
   };
 }
 
-/** Judges an object by a clause's rows of a field table; `undefined` if no row applies. */
+/** Judges an object by those rows of a field table that belong to a clause; `undefined` if there are none. */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
   const [lead] = fieldTableOf(table).fields ?? [];

@@ -10,7 +10,7 @@ import type { Discovery } from "../probe.ts";
 
 /** Maximum size of a response of the webhook agent: the receiver stores each delivered response. */
 const maxResponseBytes = 16 * 1024;
-/** Limits of the search for a webhook agent. `slow` is the number of agents that have not responded yet. */
+/** Limits of the search for an agent that triggers webhooks. `slow`: agents that may be without a response. */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
 const maxQuickMs = 3000;

@@ -57,7 +57,7 @@ export function buildSchedule(
 
 type PlannedProbes = readonly PlannedProbe[];
 
-/** The stage `concurrency` comes before the first webhook, which would get deliveries about its failures. */
+/** Runs the stage `concurrency` before a webhook exists: its failed requests would cause deliveries. */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const first = at === -1 ? exclusive : exclusive.slice(0, at);

@@ -160,7 +160,7 @@ function describeJudgement(judgement: Judgement): string {
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/** Mutants that change different exchanges and deliveries, and one replacement for all of them. */
+/** Mutants that are judged together, because no two change the same exchange or delivery. */
 export interface MutantBatch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;

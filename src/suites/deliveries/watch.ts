@@ -27,7 +27,7 @@ export type RemainingRetries =
       readonly lastMs: number;
       /** When the next attempt is due if delays count from the previous attempt. */
       readonly nextMs: number;
-      /** When the schedule has ended by every reading. */
+      /** Time by which the retry schedule has ended, however the document is understood. */
       readonly latestMs: number;
     }
   /** No attempt is due. An attempt before `untilMs` would be a breach. */

@@ -88,7 +88,7 @@ async function requestAfterExpiry(
   return { requests, expiredKeys };
 }
 
-/** Returns the minimum time that passed for the target. A test clock may stand still between advances. */
+/** Returns how much time has passed on the target's clock, at least. A test clock may stand still between advances. */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key halfway to its expiry, to find servers that extend a key's life with each use. */

@@ -33,7 +33,10 @@ const starts = {
   operation: (query: string): object => ({ query }),
 } as const;
 
-/** After a refused invoke, starts a batch or an operation and waits for its end. `null`: its path is unknown. */
+/**
+ * Starts a batch, or an operation, after a refused invoke, and waits for its end. Returns `null` if the target file has
+ * no path for it.
+ */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,
   refusal: Exchange | null,

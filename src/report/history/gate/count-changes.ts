@@ -12,7 +12,7 @@ export interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** A first failed or unanswered request counts as a change only after this many clean runs. */
+/** Only after this many runs without any failed request does a failed request count as a change. */
 const minCleanRuns = 3;
 /** A new number of admitted requests counts as a change only after this many earlier runs of equal size. */
 const minConstantRuns = 10;

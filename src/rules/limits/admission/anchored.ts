@@ -30,8 +30,8 @@ export interface AnchoredWindow extends Window {
 }
 
 /**
- * Fits windows that open with the first counted request after the last window; `null` if impossible. `open`: the
- * possible ends of a window that is open at the start, in ms.
+ * Fits fixed windows, each of which begins with a counted request; `null` if impossible. `open`: possible ends, in ms,
+ * of a window that had begun before the history.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,

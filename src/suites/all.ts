@@ -111,7 +111,7 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "INV-3": [rolesWithEveryField, unusualInvoke],
   "INV-4": [slowAgentInvoked, invokedAtMin],
   "INV-5": [rolesWithEveryField],
-  "SSE-3": [...streams, unusualStream],
+  "SSE-3": streams,
   "SSE-5": streams,
   "SSE-13": [resumedLate, rolesWithEveryField, unusualStream],
   "SSE-14": streams,

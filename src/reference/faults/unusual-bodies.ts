@@ -36,13 +36,6 @@ const bytePieces = (text: string): string[] => {
   return Array.from({ length: count }, (_, at) => bytes.subarray(at * 48, (at + 1) * 48).toString("utf8"));
 };
 
-/** Writes a text field of stream events without escapes. */
-const writeUnescaped = (field: string): Override =>
-  overrideResult("eventText")((text, data) => {
-    const value = getPath(data, field);
-    return typeof value === "string" ? text.replace(JSON.stringify(value), () => `"${value}"`) : text;
-  });
-
 const withSeparator = (total: unknown): unknown =>
   typeof total === "number" && total > 999 ? total.toLocaleString("en") : total;
 
@@ -131,23 +124,6 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
       return chunkSize === null ? pieces.flatMap(bytePieces) : pieces;
     },
   })),
-  "session-unescaped-in-start": fault("SSE-3", "The data of `start` has the session's name without escapes.").by(
-    writeUnescaped("session_id"),
-  ),
-  "query-unescaped-in-failures": fault("SSE-3", "The data of `error` has the query without escapes.").by((base) => {
-    let query = "";
-    return {
-      ...writeUnescaped("error")(base),
-      executionEventData: (event) => {
-        query = textOf(event.input, "query");
-        return base.executionEventData(event);
-      },
-      streamErrorData: (ending) => setField(base.streamErrorData(ending), "error", `This failed: ${query}`),
-    };
-  }),
-  "quotes-in-session-crash": fault("SSE-1", "A stream in a session whose name has quotes responds with 500.").by(
-    rejectBodies((body) => textOf(body, "session_id").includes('"'), "crash"),
-  ),
   "null-query-crashes": fault("INV-20", "A `query` of `null` responds with 500.").by(
     overrideResult("validateBody")((error, body) =>
       getPath(body, "query") === null ? apiError("crash", "The server failed.") : error,

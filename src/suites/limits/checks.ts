@@ -43,6 +43,7 @@ import { passiveCountingChecks } from "./passive-counting.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
+import { resumedSlotsCheck } from "../stream/late-parameters.ts";
 import { everyKeyCountedCheck } from "./uncounted-keys.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
@@ -289,6 +290,7 @@ export const limits = suite("Limits", [
   ...slotChecks,
   timedOutInvokesCheck,
   timedOutSlotsCheck,
+  resumedSlotsCheck,
   defaultTimeoutCheck,
   ...spareKeyChecks,
   ...quotaChecks,

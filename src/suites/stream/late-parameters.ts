@@ -139,16 +139,18 @@ export const lateParameterChecks: readonly Check[] = [
     },
     { as: "past the end", since },
   ),
-  check(
-    "LIM-17",
-    resumedOnFewSlots,
-    (resumed): Finding<never> => {
-      if (resumed === null) return inapplicable("no key of few slots and many requests, or no test clock");
-      const other = resumed.streams.find((each) => !hasEnded(each));
-      return other === undefined
-        ? judgeFreedSlots(resumed, resumed.streams, "a stream that resumes past its end")
-        : unproven(`a stream did not end (${outcomeOf(other)})`);
-    },
-    { as: "streams that resume past their end", since },
-  ),
 ];
+
+/** Checks LIM-17 (a request frees its concurrency slot when it ends) on streams that resume past their end. */
+export const resumedSlotsCheck: Check = check(
+  "LIM-17",
+  resumedOnFewSlots,
+  (resumed): Finding<never> => {
+    if (resumed === null) return inapplicable("no key of few slots and many requests, or no test clock");
+    const other = resumed.streams.find((each) => !hasEnded(each));
+    return other === undefined
+      ? judgeFreedSlots(resumed, resumed.streams, "a stream that resumes past its end")
+      : unproven(`a stream did not end (${outcomeOf(other)})`);
+  },
+  { as: "streams that resume past their end", since },
+);

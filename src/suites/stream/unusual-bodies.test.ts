@@ -59,16 +59,6 @@ describe("a stream with unusual names and values", () => {
     expect(judged(stream, id, { unusual: { tried: dollar, clockAfterMs: 0 }, control: plain })).toBe(expected);
   });
 
-  it.each([
-    ["is accepted", streamed(whole), plain, "holds"],
-    ["is rejected as invalid input", answered(400), plain, "holds"],
-    ["crashes the server", answered(500), plain, "breach"],
-    ["fails, as a plain stream does", answered(500), timedEvidence(answered(500)), "unproven"],
-    ["is limited", answered(429), plain, "unproven"],
-  ])("in a session with quotes %s", (_, quoted, usual, expected) => {
-    expect(judged(stream, "SSE-1/quotes in a session", { unusual: { quoted }, control: usual })).toBe(expected);
-  });
-
   const lasting = (seconds: unknown) =>
     streamed([start, { ...done, data: JSON.stringify({ message: "", usage: {}, execution_time: seconds }) }], {
       endMs: 1000,

@@ -26,17 +26,14 @@ const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombine
 /** A server may reject a NUL character as invalid input, but not `0`. */
 const judgeText =
   (name: "nul" | "zero"): Judge<string> =>
-  ({ [name]: exchange }, plain, accepts) =>
-    judgeUnusualText(exchange, plain, accepts, name === "nul");
-
-function judgeUnusualText(exchange: Exchange, plain: Exchange, accepts: Accepts, mayReject: boolean): Finding<never> {
-  if (accepts(exchange) || (mayReject && hasStatus(exchange, 400, 422))) return holds();
-  if (!accepts(plain)) return unproven(`a plain request was not accepted either (${outcomeOf(plain)})`);
-  if (exchange.answer.kind !== "answered" || hasStatus(exchange, 401, 429))
-    return unproven(`the request got ${outcomeOf(exchange)}`);
-  const expected = mayReject ? "accepted, or rejected as invalid input" : "accepted, as the plain request is";
-  return breach(expected, describeStatus(exchange), exchange, plain);
-}
+  ({ [name]: exchange }, plain, accepts) => {
+    if (accepts(exchange) || (name === "nul" && hasStatus(exchange, 400, 422))) return holds();
+    if (!accepts(plain)) return unproven(`a plain request was not accepted either (${outcomeOf(plain)})`);
+    if (exchange.answer.kind !== "answered" || hasStatus(exchange, 401, 429))
+      return unproven(`the request got ${outcomeOf(exchange)}`);
+    const expected = name === "nul" ? "accepted, or rejected as invalid input" : "accepted, as the plain request is";
+    return breach(expected, describeStatus(exchange), exchange, plain);
+  };
 
 const checkInvoke = (
   clause: "INV-1" | "INV-12" | "INV-13" | "INV-16",
@@ -136,13 +133,6 @@ export const unusualStreamChecks: readonly Check[] = [
   checkStream("SSE-1", "unusual text", judgeFeature("marks")),
   checkStream("SSE-1", "NUL in a session", judgeText("nul")),
   checkStream("SSE-1", "zero as text", judgeText("zero")),
-  check(
-    "SSE-1",
-    { unusual: unusualStream, control: streamed },
-    ({ unusual, control }) =>
-      unusual === null ? fewRequests : judgeUnusualText(unusual.quoted, control.exchange, isStreamAccepted, true),
-    { as: "quotes in a session", since },
-  ),
   checkStream("SSE-22", "unusual keys", judgeFeature("keys")),
   checkStream("SSE-22", "larger values", judgeFeature("slowing")),
   checkStream("SSE-34", "two decimals", judgeFeature("temperature")),

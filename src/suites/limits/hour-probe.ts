@@ -66,8 +66,9 @@ async function exhaustHourOfTier(
   const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
   await waitPastFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
   const siblingControl = await sendSiblingControl(context);
-  const options = { pauseMs, smallerTiers };
-  const { admitted, failed, end } = await exhaustHour(sender, { ...options, before: 0, admittedBefore: null });
+  const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
+  const options = { pauseMs, smallerTiers, before: 0, admittedBefore: null };
+  const { admitted, failed, end } = await exhaustHour(sender, { ...options, invokesBeyondBoth: isSmall && target.clock !== null });
   const isShort = target.clock !== null && end === "refused" && admitted + failed < tested.limits.perHour;
   const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
   const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
@@ -86,12 +87,9 @@ async function exhaustHourOfTier(
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   if (isShort) await smallerTiers.awaitResults(time, pauseMs);
   const isRepeated = isShort && !smallerTiers.some("isShort");
-  const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   if (isRepeated) await time.passTime(useExpiryMs, "earlier use of the key must expire");
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
-    const again = isRepeated
-      ? { before: 0, admittedBefore: admitted }
-      : { before: 1, admittedBefore: null, invokesBeyondBoth: true };
+    const again = isRepeated ? { admittedBefore: admitted } : { before: 1, crossesLimit: true };
     const next = await exhaustHour(sender, { ...options, ...again });
     // The second refusal shows the window's length by its `Reset`.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
@@ -124,6 +122,8 @@ interface HourOptions {
   readonly admittedBefore: number | null;
   /** Whether to send one more invoke when both hour and minute are used up, to test `retry_after` (LIM-13). */
   readonly invokesBeyondBoth?: boolean;
+  /** Whether the requests below and above the hour's limit are sent at once. Otherwise a minute ends at the limit. */
+  readonly crossesLimit?: boolean;
   readonly smallerTiers: SmallerTiers;
 }
 
@@ -132,18 +132,19 @@ type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
 /** Uses up the hour's limit minute by minute, so that the final refusal comes from the hour's limit. */
 async function exhaustHour(
   sender: KeySender,
-  { pauseMs, before, admittedBefore, invokesBeyondBoth = false, smallerTiers }: HourOptions,
+  { pauseMs, before, admittedBefore, invokesBeyondBoth = false, crossesLimit = false, smallerTiers }: HourOptions,
 ): Promise<HourResult> {
   const { limits, time } = sender;
   const { perHour, perMinute } = limits;
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
   const sendMinute = createMinuteSender(sender, admittedBefore);
+  const firstShare = crossesLimit ? Math.ceil(perMinute / 2) : perMinute - before;
   let admitted = before;
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    const room = admitted === before ? perMinute - before : perMinute;
+    const room = admitted === before ? firstShare : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });
     admitted += minute.admitted;

@@ -7,6 +7,7 @@ import { healthFaults } from "./faults/health.ts";
 import { invokeFaults } from "./faults/invoke.ts";
 import { keyFaults } from "./faults/keys.ts";
 import { limitFaults } from "./faults/limits.ts";
+import { tokenFaults } from "./faults/tokens.ts";
 import { otherEndpointFaults } from "./faults/other-endpoints.ts";
 import { rareCaseFaults } from "./faults/rare-cases.ts";
 import { rareRequestFaults } from "./faults/rare-requests.ts";
@@ -40,6 +41,7 @@ export const allFaults: readonly Patch[] = [
   ...headerFaults,
   ...rareCaseFaults,
   ...limitFaults,
+  ...tokenFaults,
   ...relationFaults,
   ...concurrencyFaults,
 ];

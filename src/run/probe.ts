@@ -20,6 +20,7 @@ import type { Target, TargetKey } from "../target/target.ts";
  * - `concurrency`: probes that hold concurrency slots of a key.
  * - `limits`: probes that use up the limits of a key, or try invalid keys.
  * - `coverage`: requests for cases that no other probe has covered.
+ * - `next month`: probes that advance the test clock past a month's end, when other probes have no use for it any more.
  * - `review`: probes that send nothing, and read the recorded exchanges.
  */
 export const stages = [
@@ -30,6 +31,7 @@ export const stages = [
   "concurrency",
   "limits",
   "coverage",
+  "next month",
   "review",
 ] as const;
 export type Stage = (typeof stages)[number];

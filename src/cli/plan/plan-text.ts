@@ -19,6 +19,7 @@ const stageTitles: Readonly<Record<Stage, string>> = {
   concurrency: "Then, one at a time for each key: these hold concurrency slots",
   limits: "One at a time for each key: these exhaust its limits, or try invalid keys",
   coverage: "Then, cases that no other probe has covered",
+  "next month": "Then, in the next month of the test clock",
   review: "After all requests: these review what was recorded",
 };
 
@@ -230,6 +231,7 @@ const publishedStages: Readonly<Record<Stage, string>> = {
   concurrency: "slots",
   limits: "limits",
   coverage: "visits",
+  "next month": "next month",
   review: "afterwards",
 };
 

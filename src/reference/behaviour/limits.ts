@@ -54,6 +54,7 @@ export const standardLimits = {
   ],
   retryAfterSeconds: ({ roomAtMs }: Refusal, nowMs: number): number =>
     Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)),
+  tokenCount: (account: Account, nowMs: number): TokenCount => account.tokens(nowMs),
   chargeTokens: (account: Account, count: number, nowMs: number, _endpoint: Endpoint): void =>
     account.useTokens(count, nowMs),
   tokensBackAtMs: nextMonthMs,

@@ -293,16 +293,6 @@ const scopeFaults = faults("Limits / Scope of limits", {
   "no-default-timeout": fault("LIM-27", "An agent has no timeout by default.").by(
     always("timeoutMs", Number.POSITIVE_INFINITY),
   ),
-  "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(always("needsTokens", false)),
-  "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
-    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "stream"),
-  ),
-  "tokens-not-limited-in-operations": fault("LIM-19", "Operations start once the month's tokens are used up.").by(
-    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "startOperation"),
-  ),
-  "tokens-not-limited-in-batches": fault("LIM-19", "Batches are admitted once the month's tokens are used up.").by(
-    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "batch"),
-  ),
   "wrong-keys-charge-the-right-one": fault("LIM-23", "A wrong key uses up the allowance of the key it resembles.").by(
     () => ({
       accountChargedForInvalidKey: (credentials, ring) => {

@@ -126,7 +126,7 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
   if (refusal.kind === "request-limit") return refusal.window;
   const advertised = behaviour.advertisedWindow(account.windows(nowMs));
   if (refusal.kind !== "token-quota") return advertised;
-  return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
+  return behaviour.tokenQuotaWindow(advertised, behaviour.tokenCount(account, nowMs), refusal.roomAtMs);
 }
 
 function refusalOf(state: ServerState, endpoint: Endpoint, account: Account, nowMs: number): Refusal | null {
@@ -137,7 +137,7 @@ function refusalOf(state: ServerState, endpoint: Endpoint, account: Account, now
     const window = behaviour.refusalWindow(exhausted.status(nowMs), advertised());
     return { kind: "request-limit", window, roomAtMs: exhausted.roomAtMs(nowMs) };
   }
-  const tokens = account.tokens(nowMs);
+  const tokens = behaviour.tokenCount(account, nowMs);
   if (behaviour.needsTokens(endpoint) && tokens.used >= tokens.limit) {
     return { kind: "token-quota", window: advertised(), roomAtMs: behaviour.tokensBackAtMs(nowMs) };
   }

@@ -90,7 +90,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
 
 /** Returns an error if the month's tokens are used up. No other limit applies to an entry of a batch. */
 function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
-  const { used, limit } = account.tokens(nowMs);
+  const { used, limit } = state.behaviour.tokenCount(account, nowMs);
   return state.behaviour.needsTokens(endpoint) && used >= limit
     ? apiError("token-quota", "The tokens of this month are used up.")
     : null;

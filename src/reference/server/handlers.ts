@@ -108,7 +108,7 @@ function usageInput({ account, state: { behaviour, clock, leftOut } }: RequestCo
     const found = windows.find(({ window }) => window === name) ?? advertised;
     return leftOutCount === 0 ? found : { ...found, remaining: Math.min(found.limit, found.remaining + leftOutCount) };
   };
-  return { hour: windowOf("hour"), minute: windowOf("minute"), tokens: account.tokens(nowMs), nowMs };
+  return { hour: windowOf("hour"), minute: windowOf("minute"), tokens: behaviour.tokenCount(account, nowMs), nowMs };
 }
 
 export function createWebhook(context: RequestContext, body: unknown): RouteResult {

@@ -102,7 +102,7 @@ const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null
     ? null
     : { reason: "not offered: `offers` of the target file leaves out limits", needs: null };
 
-const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage"];
+const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage", "next month"];
 const slowRoles: readonly Need[] = ["agents.slow", "agents.slowStreaming", "agents.timingOut"];
 
 const isSlow = (probe: Probe, isJudged: boolean): boolean =>

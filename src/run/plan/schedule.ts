@@ -38,7 +38,7 @@ export function buildSchedule(
   const opening = planned.some(({ probe }) => probe.stage === "opening")
     ? [{ ...oneByOne(ofStages("opening")), reserving: "all" as const }]
     : [];
-  const last = [oneByOne(ofStages("coverage")), oneByOne(ofStages("review"))];
+  const last = [oneByOne(ofStages("coverage")), oneByOne(ofStages("next month")), oneByOne(ofStages("review"))];
   if (canAdvance)
     return [
       ...opening,

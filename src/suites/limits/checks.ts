@@ -40,6 +40,7 @@ import {
 import { ledgerChecks } from "./ledger-checks.ts";
 import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
+import { nextMonthCheck } from "./next-month.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
@@ -294,6 +295,7 @@ export const limits = suite("Limits", [
   defaultTimeoutCheck,
   ...spareKeyChecks,
   ...quotaChecks,
+  nextMonthCheck,
 ]);
 
 function observeShapes(use: RunKeyHistory, name: "hour" | "minute") {

@@ -111,7 +111,7 @@ async function streamBeyond(
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
-function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
+export function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
   const hasAllowance = (wholeNumberHeader(last.exchange, headerNames.rateRemaining) ?? 0) > 0;

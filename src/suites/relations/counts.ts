@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/duration.ts";
 import { isDeepStrictEqual } from "node:util";
 
 import { formatValue } from "../../base/format-value.ts";
@@ -108,6 +109,9 @@ const usagePairs = (all: AllExchanges): UsagePair[] =>
     ),
   );
 
+/** Two reads that lie this far apart are of two months, even if `period` does not show it. */
+const shortestMonthMs = 28 * dayMs;
+
 const usageGrows = relation("USE-10", allExchanges, {
   between: "readings of usage",
   pairs: usagePairs,
@@ -115,7 +119,7 @@ const usageGrows = relation("USE-10", allExchanges, {
     const [before, after] = [usageCountOf(first, "tokens"), usageCountOf(second, "tokens")];
     const [period, later] = [first, second].map((each) => usageField(bodyJson(each), "period"));
     if (before === null || after === null || typeof period !== "string" || period !== later) return undefined;
-    if (before.limit !== after.limit) return undefined;
+    if (before.limit !== after.limit || second.clockMs - first.clockMs >= shortestMonthMs) return undefined;
     return after.used >= before.used
       ? null
       : { expected: `\`tokens.used\` of at least ${before.used} in the period ${period}`, actual: String(after.used) };

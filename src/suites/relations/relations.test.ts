@@ -278,6 +278,7 @@ describe("two readings of usage", () => {
     ["more tokens", [usage(5, 1000), usage(9, 2000)], "holds"],
     ["fewer tokens", [usage(9, 1000), usage(5, 2000)], "breach"],
     ["fewer tokens of another period", [usage(9, 1000), usage(5, 2000, "2026-04-01T00:00:00Z")], "unproven"],
+    ["fewer tokens a month later", [usage(9, 1000), { ...usage(5, 2000), clockMs: 32 * 86_400_000 }], "unproven"],
     ["fewer tokens of overlapping reads", [usage(9, 1000), usage(5, 1010)], "unproven"],
   ])("with %s", (_, reads, expected) => {
     expect(kindOf("USE-10", run(...reads))).toBe(expected);

@@ -1,0 +1,106 @@
+import { dayMs, hourMs } from "../../base/duration.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { retryAfterSeconds } from "../../rules/limits/sample.ts";
+import { usageField } from "../../rules/limits/usage-report.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { codeOf, isSuccess, outcomeOf } from "../shared/response.ts";
+import { helloBody, unpaced } from "./exhaust.ts";
+import { type QuotaExhausted, quotaExhausted, refusalIn } from "./quota.ts";
+import { isRefusal, tokensIn } from "./quota-readings.ts";
+import { useExpiryMs } from "./timed-retry.ts";
+
+const since = "1.2";
+
+/** A read of a key's usage, and an invoke right after it. */
+interface MonthState {
+  readonly usage: Exchange;
+  readonly invoked: Exchange;
+}
+
+export interface NextMonth {
+  readonly before: MonthState;
+  /** `null` if the key still had tokens, so that the clock was not advanced. */
+  readonly after: MonthState | null;
+}
+
+/** Longer than any month, in any time zone. */
+const monthOverMs = 32 * dayMs;
+/** Real time for a job of the target that gives tokens back when a month begins. */
+const jobMs = 3000;
+
+export const monthTurned = probe(
+  "a key without tokens is used again in the next month",
+  {
+    needs: ["clock", "keys.nearQuota", "agents.answering"],
+    requests: 0,
+    executions: 1,
+    stage: "next month",
+    since,
+  },
+  async ({ client, given, time }): Promise<NextMonth> => {
+    const own = client.as(given["keys.nearQuota"]);
+    const use = async (): Promise<MonthState> => ({
+      usage: await own.send("GET", "/usage", unpaced),
+      invoked: await own.invoke(given["agents.answering"], helloBody, { ...unpaced, noRetry: true }),
+    });
+    await time.passTime(useExpiryMs, "only the tokens must be spent");
+    const before = await use();
+    if (!isRefusal(before.invoked)) return { before, after: null };
+    await time.passTime(monthOverMs, "the month must end");
+    const after = await use();
+    if (!isRefusal(after.invoked)) return { before, after };
+    await time.sleepReal(jobMs);
+    await time.passTime(dayMs, "the tokens of the new month must arrive");
+    return { before, after: await use() };
+  },
+);
+
+const periodIn = ({ usage }: MonthState): unknown => usageField(bodyJson(usage), "period");
+
+/** Whether `period` or `retry_after` shows that the target counts the month by its test clock. */
+function isNewMonth(before: MonthState, after: MonthState): boolean {
+  const [period, laterPeriod] = [periodIn(before), periodIn(after)];
+  if (typeof period === "string" && typeof laterPeriod === "string" && period !== laterPeriod) return true;
+  const [seconds, laterSeconds] = [retryAfterSeconds(before.invoked), retryAfterSeconds(after.invoked)];
+  return seconds !== null && laterSeconds !== null && Math.abs(seconds - laterSeconds) * 1000 > hourMs;
+}
+
+const isSameRefusal = (one: Exchange, other: Exchange): boolean =>
+  statusOf(one) === statusOf(other) && codeOf(one) === codeOf(other);
+
+interface Evidence {
+  readonly spent: QuotaExhausted;
+  readonly turned: NextMonth;
+}
+
+function judgeNextMonth({ spent, turned: { before, after } }: Evidence): Finding<never> {
+  // A wait for `X-RateLimit-Reset` may have crossed the end of the month before.
+  if (after === null && isSuccess(before.invoked) && refusalIn(spent) !== null) return holds();
+  if (after === null)
+    return unproven(`the key was not refused for its tokens before the month ended (${outcomeOf(before.invoked)})`);
+  const { usage, invoked } = after;
+  if (isSuccess(invoked)) return holds();
+  if (!isSuccess(usage) || !isRefusal(invoked) || !isSameRefusal(before.invoked, invoked))
+    return unproven(
+      `in the next month, the key is refused otherwise than before (${outcomeOf(usage)}, ${outcomeOf(invoked)})`,
+    );
+  if (!isNewMonth(before, after))
+    return unproven("neither `period` nor `retry_after` shows that the month follows the test clock");
+  const tokens = tokensIn(usage, "used");
+  const used = tokens === null ? "" : `, with ${tokens} tokens used in the report of usage`;
+  return breach(
+    "an invoke succeeds in the next month, of which no token is used",
+    `${outcomeOf(invoked)} after ${monthOverMs / dayMs} days or more without a success${used}`,
+    invoked,
+    usage,
+    before.invoked,
+    before.usage,
+  );
+}
+
+export const nextMonthCheck = check("LIM-19", { spent: quotaExhausted, turned: monthTurned }, judgeNextMonth, {
+  as: "next month",
+  since,
+});

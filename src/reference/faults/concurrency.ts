@@ -66,6 +66,15 @@ const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
     "LIM-13",
     "A refusal restarts the minute, but headers and `retry_after` do not show it.",
   ).by(replaceMinuteLimiter(refusalRestartedLimiter)),
+  "looks-before-it-counts-a-minute": fault(
+    "HDR-19",
+    "Concurrent requests all find the same room in a minute of ten requests; the headers are right.",
+  ).by((base) => ({
+    limiters: (limits) => {
+      const { hour, minute } = windowsOf(limits);
+      return limits.perMinute === 10 ? [fixedWindow(hour), racyLimiter(minute, 2)] : base.limiters(limits);
+    },
+  })),
   "negative-while-crowded": fault(
     "HDR-9",
     "`X-RateLimit-Remaining` is negative while several requests are refused at once.",

@@ -38,6 +38,7 @@ import {
   type RunKeyHistory,
 } from "./key-history.ts";
 import { ledgerChecks } from "./ledger-checks.ts";
+import { minuteEdgeCheck } from "./minute-edge.ts";
 import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
 import { nextMonthCheck } from "./next-month.ts";
@@ -284,6 +285,7 @@ export const limits = suite("Limits", [
   }),
   everyEndpointCheck,
   everyTraitCheck,
+  minuteEdgeCheck,
   everyKeyCountedCheck,
   ...countingChecks,
   ...ledgerChecks,

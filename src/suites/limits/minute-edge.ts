@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
+import { isAdmitted, isRefused, type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { tiersUnderTest, type TierUnderTest } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { Target } from "../../target/target.ts";
+import { helloBody, unpaced } from "./exhaust.ts";
+import { countedReadOf } from "./key-history.ts";
+import { useExpiryMs } from "./timed-retry.ts";
+
+const since = "1.2";
+
+/** Requests of one minute: some one after another, then several at once, then one more. */
+export interface EdgeOfMinute {
+  readonly before: readonly Exchange[];
+  readonly atOnce: readonly Exchange[];
+  readonly after: Exchange | null;
+}
+
+interface EdgesReached {
+  readonly limits: TierLimits;
+  readonly edges: readonly EdgeOfMinute[];
+}
+
+/** Larger limits would take too many requests. */
+const maxPerMinute = 100;
+const maxAtOnce = 3;
+/** Two requests at once may reach the server one after the other, so one try proves little. */
+const maxTries = 2;
+/** Time in which a server frees the slots of earlier requests. */
+const slotPauseMs = 50;
+
+const requestsAtOnce = ({ concurrent }: TierLimits): number => Math.min(maxAtOnce, concurrent);
+
+function smallestTier(target: Target): TierUnderTest | null {
+  if (target.clock === null) return null;
+  const [smallest] = tiersUnderTest(target)
+    .filter(({ limits }) => limits.concurrent > 1 && limits.perMinute <= maxPerMinute)
+    .toSorted((one, other) => one.limits.perMinute - other.limits.perMinute);
+  return smallest ?? null;
+}
+
+const plannedRequests = (target: Target): number => maxTries * ((smallestTier(target)?.limits.perMinute ?? -2) + 2);
+
+export const edgesReached = probe(
+  "requests are sent at once when fewer are left in a minute",
+  {
+    needs: ["agents.answering"],
+    requests: plannedRequests,
+    executions: (target) => (smallestTier(target) === null ? 0 : maxTries * maxAtOnce),
+    keys: (target) => [smallestTier(target)?.key ?? []].flat(),
+    stage: "coverage",
+    since,
+  },
+  async (context): Promise<EdgesReached | null> => {
+    const tier = smallestTier(context.target);
+    if (tier === null) return null;
+    if (countedReadOf(context.discovery) === null)
+      throw new SkipError("no GET request is known to count (HDR-12), so the minute takes agent executions");
+    const edges: EdgeOfMinute[] = [];
+    let sent = 0;
+    while (edges.length < maxTries && sent < tier.limits.perMinute + maxAtOnce) {
+      const edge = await reachEdge(tier, context);
+      edges.push(edge);
+      sent += edge.before.length + edge.atOnce.length;
+      if (excessOf(edge, tier.limits).kind === "breach") break;
+    }
+    return { limits: tier.limits, edges };
+  },
+);
+
+async function reachEdge(
+  { key, limits }: TierUnderTest,
+  { client, given, time, discovery }: ProbeContext<"agents.answering">,
+): Promise<EdgeOfMinute> {
+  const own = client.as(key);
+  const path = countedReadOf(discovery) === "usage" ? "/usage" : "/agents?page=1&limit=2";
+  const invoke = (): Promise<Exchange> => own.invoke(given["agents.answering"], helloBody, unpaced);
+  const count = requestsAtOnce(limits);
+  await time.passTime(useExpiryMs, "earlier use of the key must expire");
+  // Opens the connections that the requests at once will use.
+  const before = await Promise.all(Array.from({ length: count }, () => own.send("GET", path, unpaced)));
+  const max = limits.perMinute + (limits.burst ?? 0);
+  while (before.length < max && before.every(isAdmittedExchange) && remainingOf(before.at(-1), limits) >= count)
+    before.push(await own.send("GET", path, unpaced));
+  await sleep(slotPauseMs);
+  const left = remainingOf(before.at(-1), limits);
+  if (!(left >= 1 && left < count)) return { before, atOnce: [], after: null };
+  const atOnce = await Promise.all(Array.from({ length: count }, invoke));
+  return { before, atOnce, after: await invoke() };
+}
+
+const isAdmittedExchange = (exchange: Exchange): boolean => isAdmitted(sampleOf(exchange));
+
+/** Returns the requests left in the minute; `NaN` if the response does not report the minute. */
+function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number {
+  if (exchange === undefined) return Number.NaN;
+  const { limit, remaining } = sampleOf(exchange);
+  return isMinuteLimit(limit, limits) ? (remaining ?? Number.NaN) : Number.NaN;
+}
+
+/** A bucket's reset rises by less with each request; a new minute's is further away. */
+const maxResetDifferenceSeconds = 30;
+/** In this time, no limiter gives back a request that it counted in the same minute. */
+const maxLastedMs = 3000;
+
+function isOneMinute(samples: readonly Sample[]): boolean {
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  const isNear = samples.slice(1).every((each, at) => {
+    const previous = samples[at];
+    const difference = Math.abs((each.reset ?? Number.NaN) - (previous?.reset ?? Number.NaN));
+    return each.limit === first.limit && difference <= maxResetDifferenceSeconds;
+  });
+  return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs;
+}
+
+/** With requests left, the 429 is for a concurrency slot. */
+const isRefusedForRate = (sample: Sample): boolean => isRefused(sample) && (sample.remaining ?? 0) === 0;
+
+/** Judges HDR-19: a minute with fewer requests left than are sent at once does not admit all of these. */
+function excessOf({ before, atOnce, after }: EdgeOfMinute, limits: TierLimits): Finding<never> {
+  const last = before.at(-1);
+  if (last !== undefined && isAdmittedExchange(last) && Number.isNaN(remainingOf(last, limits)))
+    return inapplicable("the headers do not report the minute when its end is near");
+  if (last === undefined || atOnce.length === 0 || after === null)
+    return unproven("no response said that fewer requests are left in the minute than are sent at once");
+  const left = remainingOf(last, limits);
+  const admitted = atOnce.filter(isAdmittedExchange);
+  if (admitted.length <= left)
+    return atOnce.some((each) => isRefused(sampleOf(each))) ? holds() : unproven("the requests at once failed");
+  if (!isRefusedForRate(sampleOf(after)))
+    return unproven("the request after them was not refused for the rate, so requests may have several limits");
+  if (!isOneMinute([...before, ...admitted].map((each) => sampleOf(each))))
+    return unproven("the responses may be of two minutes");
+  return breach(
+    `at most ${left} more admitted, as \`X-RateLimit-Remaining: ${left}\` says`,
+    `${admitted.length} of ${atOnce.length} requests sent at once, and after these 429`,
+    last,
+    ...admitted,
+    after,
+  );
+}
+
+export function judgeEdges(reached: EdgesReached | null): Finding<never> {
+  if (reached === null) return inapplicable("no key has a small limit per minute and two slots, or no test clock");
+  const findings = reached.edges.map((edge) => excessOf(edge, reached.limits));
+  return (
+    findings.find(({ kind }) => kind === "breach") ??
+    findings.find(({ kind }) => kind === "holds") ??
+    findings[0] ??
+    unproven("no request was sent")
+  );
+}
+
+export const minuteEdgeCheck: Check = check("HDR-19", edgesReached, judgeEdges, {
+  as: "requests at once",
+  since,
+});

@@ -120,6 +120,18 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
     countTwice((parameters) => parameters["resume_from_index"] === 2),
     ["HDR-12"],
   ),
+  "every-300-chunks-count": fault("LIM-11", "A stream counts as another request for every 300 chunks.").by(
+    withLast("planSteps", (last) => {
+      const counted = new WeakSet();
+      return overrideResult("requestsPerChunk")(() => {
+        const [input] = last() ?? [];
+        if (input === undefined || counted.has(input)) return 0;
+        counted.add(input);
+        return Math.floor(input.chunks.length / 300);
+      });
+    }),
+    ["HDR-12"],
+  ),
   "done-without-tokens-past-the-end": fault(
     "SSE-13",
     "`done` has no `total_tokens` if a stream resumes after its last chunk.",

@@ -34,8 +34,14 @@ export const lineFeedsSent = probeIfManyRequests(
   }),
 );
 
-/** A single stream with a wrong cost would prove nothing. */
-const resumedStreamCount = 2;
+const resumedAtTwo = { query: "Please count: one two three four five six", parameters: { resume_from_index: 2 } };
+/** Asks for hundreds of chunks, whether a chunk is a word or a character. */
+const manyWords = {
+  query: `Please repeat: ${Array.from({ length: 500 }, (_, at) => at + 1).join(" ")}`,
+  parameters: { chunk_size: 1 },
+};
+/** Each stream twice: a single one with a wrong cost would prove nothing. */
+const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 /** GET requests that show what a request usually costs. */
 const readCountAfter = 4;
 const lastIndex = 100_000;
@@ -45,26 +51,22 @@ interface ResumedPastEnd {
 }
 
 export const resumedLate = probeIfManyRequests(
-  "streams resume at index 2, between readings of usage, and after their last chunk",
+  "streams resume at index 2, or have many chunks, between readings of usage, and one resumes after its last chunk",
   {
     needs: ["agents.streaming"],
-    requests: resumedStreamCount * 2 + readCountAfter + 1,
-    executions: resumedStreamCount + 1,
+    requests: measuredStreams.length * 2 + readCountAfter + 1,
+    executions: measuredStreams.length + 1,
     stage: "coverage",
     since,
   },
   async ({ client, given }): Promise<ResumedPastEnd> => {
-    const resume = (index: number): Promise<Exchange> =>
-      client.stream(given["agents.streaming"], {
-        query: "Please count: one two three four five six",
-        parameters: { resume_from_index: index },
-      });
-    for (let sent = 0; sent < resumedStreamCount; sent += 1) {
+    const stream = (body: object): Promise<Exchange> => client.stream(given["agents.streaming"], body);
+    for (const body of measuredStreams) {
       await client.send("GET", "/usage");
-      await resume(2);
+      await stream(body);
     }
     for (let sent = 0; sent < readCountAfter; sent += 1) await client.send("GET", "/usage");
-    return { pastTheEnd: await resume(lastIndex) };
+    return { pastTheEnd: await stream(resumePastEnd) };
   },
 );
 

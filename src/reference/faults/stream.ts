@@ -197,6 +197,9 @@ const eventFaults = faults("Events / Stream events (SSE)", {
   "done-time-is-text": fault("SSE-14", "`execution_time` of `done` is text.").by(
     doneData.change("execution_time", String),
   ),
+  "done-time-without-whole-seconds": fault("SSE-14", "`execution_time` of `done` has lost its whole seconds.").by(
+    doneData.change("execution_time", (seconds) => Number(seconds) % 1),
+  ),
   "error-without-text": fault("SSE-15", "`error` has no text.").by(errorData.remove("error")),
   "error-is-object": fault("SSE-15", "`error` is an object.").by(errorData.change("error", (message) => ({ message }))),
   "error-retry-is-text": fault("SSE-16", "`retry_after` of `error` is text.").by(

@@ -29,6 +29,7 @@ import {
 } from "./events.ts";
 import { lateParameterChecks } from "./late-parameters.ts";
 import { failureChecks, missingStream } from "./failures.ts";
+import { pacedTimesCheck } from "./paced-times.ts";
 import {
   everyStream,
   streamed,
@@ -261,6 +262,7 @@ export const stream = suite("Stream", [
     observed(`\`Accept: application/json\` gets ${describeKind(exchange)}`),
   ),
   ...streamCornerChecks,
+  pacedTimesCheck,
 ]);
 
 /** Only a stream of this duration shows whether events are sent one by one. */

@@ -1,0 +1,98 @@
+import { getPath } from "../../base/json.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { outcomeOf } from "../shared/response.ts";
+import { isStreamAccepted, readEvents } from "./events.ts";
+
+const since = "1.2";
+
+/** A stream with a requested delay between its chunks. */
+interface PacedStream {
+  readonly delayMs: number;
+  readonly exchange: Exchange;
+  /** How long the stream took at most, in ms of the target's clock. */
+  readonly tookMs: number;
+}
+
+const query = "Please count: one two three four five six seven eight nine ten eleven twelve";
+/** With about fifteen chunks, the first stream takes less than a second, and the others one and two. */
+const delaysMs = [50, 110, 150] as const;
+const maxMs = 30_000;
+/** Small steps of the test clock, so that a stream is hardly longer than its delays. */
+const stepMs = 25;
+const restMs = 2;
+
+export const streamsPaced = probeIfManyRequests(
+  "an agent streams with three delays between chunks, for the time that `done` reports",
+  { needs: ["agents.streaming"], requests: delaysMs.length, stage: "agent time", since },
+  async ({ client, given, time }): Promise<readonly PacedStream[]> => {
+    const stream = async (delayMs: number): Promise<PacedStream> => {
+      const body = { query, parameters: { stream_delay_ms: delayMs } };
+      const exchange = await client.stream(given["agents.streaming"], body, { noRetry: true });
+      const advancedMs = time.maxClockOffsetMs() - exchange.clockMs;
+      return { delayMs, exchange, tookMs: exchange.answer.endMs - exchange.sentMs + advancedMs };
+    };
+    return time.awaitAgent(Promise.all(delaysMs.map(stream)), maxMs, stepMs, restMs);
+  },
+);
+
+const reportedSeconds = ({ exchange }: PacedStream): number => {
+  const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
+  return typeof seconds === "number" ? seconds : Number.NaN;
+};
+
+const chunksOf = ({ exchange }: PacedStream): number => readEvents(exchange, "chunk").length;
+
+const delaySeconds = ({ delayMs }: PacedStream, delays: number): number => (delays * delayMs) / 1000;
+
+/** How much longer than its delays a stream takes: this much less by rounding, and this much more by other work. */
+const [roundingSeconds, workSeconds] = [0.05, 0.2];
+const minDelaysSeconds = 0.3;
+
+const isNear = (seconds: number, expected: number): boolean =>
+  seconds >= expected - roundingSeconds && seconds <= expected + workSeconds;
+
+/** Whether `done` reports the time of the delays without its whole seconds. */
+function hasLostSeconds(stream: PacedStream, delays: number): boolean {
+  const seconds = delaySeconds(stream, delays);
+  return seconds >= 1 && stream.tookMs / 1000 >= seconds && isNear(reportedSeconds(stream), seconds % 1);
+}
+
+/** Whether no constant time can be near both remainders. */
+const areApart = (one: number, other: number): boolean =>
+  Math.abs((one % 1) - (other % 1)) > roundingSeconds + workSeconds;
+
+/** Judges SSE-14: `execution_time` of `done` keeps its whole seconds, if it counts the delays between chunks. */
+export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding<never> {
+  if (streams === null) return fewRequests;
+  const [short, ...longer] = streams;
+  const failed = streams.find(({ exchange }) => !isStreamAccepted(exchange));
+  if (short === undefined || failed !== undefined)
+    return unproven(`a stream was not accepted (${failed === undefined ? "none" : outcomeOf(failed.exchange)})`);
+  if (streams.some((each) => Number.isNaN(reportedSeconds(each)))) return unproven("a stream ended without its time");
+  const chunks = chunksOf(short);
+  if (streams.some((each) => chunksOf(each) !== chunks)) return unproven("the streams differ in their chunks");
+  // The server may also wait before the first chunk, or after the last one.
+  const counted = [chunks - 1, chunks, chunks + 1].filter(
+    (delays) =>
+      delaySeconds(short, delays) >= minDelaysSeconds &&
+      delaySeconds(short, delays) < 1 &&
+      isNear(reportedSeconds(short), delaySeconds(short, delays)),
+  );
+  if (counted.length === 0) return inapplicable("`execution_time` does not count the delays between chunks");
+  const lost = counted.find((delays) => {
+    const remainders = longer.map((each) => delaySeconds(each, delays));
+    return areApart(remainders[0] ?? 0, remainders[1] ?? 0) && longer.every((each) => hasLostSeconds(each, delays));
+  });
+  if (lost === undefined) return holds();
+  const expected = streams.map((each) => delaySeconds(each, lost).toFixed(2)).join(", ");
+  return breach(
+    `\`execution_time\` of about ${expected} s, the sums of the delays`,
+    `${streams.map(reportedSeconds).join(", ")}: the whole seconds are lost`,
+    ...streams.map(({ exchange }) => exchange),
+  );
+}
+
+export const pacedTimesCheck: Check = check("SSE-14", streamsPaced, judgePacedTimes, { as: "of paced streams", since });

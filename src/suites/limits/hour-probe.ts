@@ -68,7 +68,10 @@ async function exhaustHourOfTier(
   const siblingControl = await sendSiblingControl(context);
   const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   const options = { pauseMs, smallerTiers, before: 0, admittedBefore: null };
-  const { admitted, failed, end } = await exhaustHour(sender, { ...options, invokesBeyondBoth: isSmall && target.clock !== null });
+  const { admitted, failed, end } = await exhaustHour(sender, {
+    ...options,
+    invokesBeyondBoth: isSmall && target.clock !== null,
+  });
   const isShort = target.clock !== null && end === "refused" && admitted + failed < tested.limits.perHour;
   const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
   const health = refused.length === 0 ? null : await sender.client.health(sender.agent);

@@ -72,6 +72,14 @@ describe("requests at once, with fewer left in the minute", () => {
     expect(judgeEdges({ limits: publishedTiers.free, edges }).kind).toBe(expected);
   });
 
+  it("may be admitted by a bucket of another tier, which refills sooner", () => {
+    const limits = publishedTiers.pro;
+    const limit = limits.perMinute;
+    const atOnce = [0, 0].map((left) => response(left, { limit, sentMs: 1700 }));
+    const edges = [{ before: [2, 1].map((left) => response(left, { limit })), atOnce, after: refused() }];
+    expect(judgeEdges({ limits, edges }).kind).toBe("unproven");
+  });
+
   it("need a test clock", () => {
     expect(judgeEdges(null).kind).toBe("inapplicable");
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { minuteMs } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 import { isAdmitted, isRefused, type Sample, sampleOf } from "../../rules/limits/sample.ts";
@@ -107,10 +108,10 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
 
 /** A bucket's reset rises by less with each request; a new minute's is further away. */
 const maxResetDifferenceSeconds = 30;
-/** In this time, no limiter gives back a request that it counted in the same minute. */
-const maxLastedMs = 3000;
+/** In half the time in which a bucket gives back a request, no limiter gives back one of the same minute. */
+const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
-function isOneMinute(samples: readonly Sample[]): boolean {
+function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return false;
   const isNear = samples.slice(1).every((each, at) => {
@@ -118,7 +119,7 @@ function isOneMinute(samples: readonly Sample[]): boolean {
     const difference = Math.abs((each.reset ?? Number.NaN) - (previous?.reset ?? Number.NaN));
     return each.limit === first.limit && difference <= maxResetDifferenceSeconds;
   });
-  return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs;
+  return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs(limits);
 }
 
 /** With requests left, the 429 is for a concurrency slot. */
@@ -137,7 +138,12 @@ function excessOf({ before, atOnce, after }: EdgeOfMinute, limits: TierLimits): 
     return atOnce.some((each) => isRefused(sampleOf(each))) ? holds() : unproven("the requests at once failed");
   if (!isRefusedForRate(sampleOf(after)))
     return unproven("the request after them was not refused for the rate, so requests may have several limits");
-  if (!isOneMinute([...before, ...admitted].map((each) => sampleOf(each))))
+  if (
+    !isOneMinute(
+      [...before, ...admitted].map((each) => sampleOf(each)),
+      limits,
+    )
+  )
     return unproven("the responses may be of two minutes");
   return breach(
     `at most ${left} more admitted, as \`X-RateLimit-Remaining: ${left}\` says`,

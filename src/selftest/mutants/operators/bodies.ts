@@ -93,7 +93,13 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
     );
   const reportsStatus = getPath(body, "error", "status") !== undefined;
   return [
-    withField("a code of another status", "code", codeOfOtherStatus(status), ["ERR-10", "ERR-9", "AUTH-3", "AUTH-4", "KEY-3"]),
+    withField("a code of another status", "code", codeOfOtherStatus(status), [
+      "ERR-10",
+      "ERR-9",
+      "AUTH-3",
+      "AUTH-4",
+      "KEY-3",
+    ]),
     withField("an empty text", "code", "", ["ERR-5"]),
     withField("an empty text", "message", "", ["ERR-5"]),
     ...otherStatuses.map((other) => {

@@ -18,22 +18,22 @@ const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
  * servers with several variants. A full run tries every fault and variant by itself, with all suites. Trials try every
  * fault and every server with several variants, and use less of what takes longest; the seed chooses what:
  *
- * - one of three variants is tried by itself;
- * - one of six faults is tried with all suites, the others with the suites of their clauses;
- * - for faults of limits, another one of six trials uses the largest tiers;
- * - of all others, one of 16 trials uses up limits.
+ * - one of six variants is tried by itself;
+ * - one of twelve faults is tried with all suites, the others with the suites of their clauses;
+ * - for faults of limits, another one of twelve trials uses the largest tiers;
+ * - of all others, one of 24 trials uses up limits.
  *
  * `scope.test.ts` shows that this makes no difference.
  */
 const faults = triesEveryCase ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
-const variants = isFull ? allVariants : ofAll(allVariants).filter((_, at) => isEvery(3, at));
+const variants = isFull ? allVariants : ofAll(allVariants).filter((_, at) => isEvery(6, at));
 const alone = [...faults, ...variants].map((patch) => [patch]);
 const mostAtOnce = 16;
 const groups = isFull ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
 const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
 const trialExtents = alone.map((group, at): TrialExtent => {
-  if (isFull || isEvery(group.some(affectsLimits) ? 6 : 16, at)) return "full";
-  return isEvery(6, at + 1) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
+  if (isFull || isEvery(group.some(affectsLimits) ? 12 : 24, at)) return "full";
+  return isEvery(12, at + 1) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
 });
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
   alone.map((group, at) => [group, (triesEveryCase ? trialExtents : quickExtents)[at]]),

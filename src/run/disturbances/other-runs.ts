@@ -89,9 +89,11 @@ function hashOf(baseUrl: string, key: string): string {
 function otherRunsIn(folder: string, ownPath: string, sinceMs: number): AnnouncementFile[] {
   const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): AnnouncementFile[] => {
-    const record = path === ownPath ? null : readAnnouncement(path);
-    if (record === null) return [];
-    const { signedMs, ...run } = record;
+    const signedMs = path === ownPath ? null : nullIfFailed(() => statSync(path).mtimeMs);
+    // Most files are of runs that have ended. Reading thousands of them would take longer than a run.
+    if (signedMs === null || signedMs + maxSilenceMs <= sinceMs) return [];
+    const run = readAnnouncement(path);
+    if (run === null) return [];
     const endedMs = run.endedMs ?? (hasProcessEnded(run) ? signedMs : signedMs + maxSilenceMs);
     return endedMs > sinceMs ? [run] : [];
   });
@@ -108,11 +110,9 @@ function hasProcessEnded({ host, pid }: AnnouncementFile): boolean {
   }
 }
 
-function readAnnouncement(path: string): (AnnouncementFile & { readonly signedMs: number }) | null {
-  const found = nullIfFailed(() => ({ text: readFileSync(path, "utf8"), signedMs: statSync(path).mtimeMs }));
-  if (found === null) return null;
-  const parsed = announcementSchema.safeParse(tryParseJson(found.text));
-  return parsed.success ? { ...parsed.data, signedMs: found.signedMs } : null;
+function readAnnouncement(path: string): AnnouncementFile | null {
+  const text = nullIfFailed(() => readFileSync(path, "utf8"));
+  return text === null ? null : (announcementSchema.safeParse(tryParseJson(text)).data ?? null);
 }
 
 function removeOldFiles(folder: string): void {

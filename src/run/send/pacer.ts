@@ -14,6 +14,10 @@ export interface Pacer {
   readonly acquire: (key: TargetKey) => Promise<() => void>;
   /** Updates a key's state from the headers of a response. Must be called for all requests. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
+  /** Waits until the target has probably freed a slot of the key, unless the key has lost its slots. */
+  readonly awaitSlot: (key: TargetKey) => Promise<void>;
+  /** Whether the target has freed no slot of the key in half a minute of waiting. */
+  readonly hasLostSlots: (key: TargetKey) => boolean;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
   readonly detectedTier: (key: TargetKey) => PublishedTier | null;
@@ -28,7 +32,13 @@ interface KeyPace {
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;
+  /** Number of waits for a slot since the target last admitted a request. */
+  slotWaits: number;
 }
+
+/** Real time in which a target usually frees a slot. */
+const slotReleaseMs = 400;
+const maxSlotWaits = 75;
 
 /** Time added to the end of a rate-limit window, because headers round to whole seconds. */
 const windowMarginMs = 1000;
@@ -39,7 +49,7 @@ function createKeyStates(): (key: TargetKey) => KeyPace {
   return ({ name }) => {
     const known = states.get(name);
     if (known !== undefined) return known;
-    const state: KeyPace = { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null };
+    const state: KeyPace = { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null, slotWaits: 0 };
     states.set(name, state);
     return state;
   };
@@ -91,10 +101,19 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
     if (sample.kind !== "health" && sample.status !== null) updateState(stateOf(key), sample, time.targetMs());
   };
 
+  const hasLostSlots = (key: TargetKey): boolean => stateOf(key).slotWaits >= maxSlotWaits;
+  const awaitSlot = async (key: TargetKey): Promise<void> => {
+    if (hasLostSlots(key)) return;
+    stateOf(key).slotWaits += 1;
+    await time.sleepReal(slotReleaseMs);
+  };
+
   return {
     slowdown,
     acquire,
     observe,
+    awaitSlot,
+    hasLostSlots,
     availableRequests: (key) => availableNow(stateOf(key), limitsFor(key, stateOf(key)), time.targetMs()),
     detectedTier: (key) => stateOf(key).detectedTier,
     assumeTier: (key, tier) => {
@@ -103,9 +122,10 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   };
 }
 
-function updateState(state: KeyPace, { limit, remaining, resetAfter, date }: Sample, now: number): void {
+function updateState(state: KeyPace, { status, limit, remaining, resetAfter, date }: Sample, now: number): void {
   state.answeredMs.push(now);
   if (state.answeredMs.length > 10_000) state.answeredMs.splice(0, 5000);
+  if (status !== 429) state.slotWaits = 0;
   if (limit === null || remaining === null) return;
   state.detectedTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? state.detectedTier;
   if (resetAfter === null) return;

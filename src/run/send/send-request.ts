@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { isSegment } from "../../base/path-segment.ts";
 import { type Exchange, type Header, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
@@ -49,7 +47,10 @@ export async function sendAndRetry(shared: SharedClientState, key: TargetKey, ca
     const exchange = await sendWithNetworkRetries(shared, key, call);
     if (statusOf(exchange) !== 429 || call.options.unpaced === true || isHealth(call)) return exchange;
     if (retries >= maxRateLimitRetries) return exchange;
-    if (usesClientKey(call) && isConcurrencyRefusal(exchange)) continue;
+    if (usesClientKey(call) && isConcurrencyRefusal(exchange)) {
+      if (shared.pacer.hasLostSlots(key)) return exchange;
+      continue;
+    }
     try {
       await shared.time.passTime(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target responded with 429");
     } catch (error) {
@@ -58,9 +59,6 @@ export async function sendAndRetry(shared: SharedClientState, key: TargetKey, ca
     }
   }
 }
-
-/** Real time to wait after a concurrency 429, until the server has freed a slot. */
-const slotReleaseMs = 400;
 
 /** Whether a 429 comes from the concurrency limit: the rate-limit window has requests left. */
 const isConcurrencyRefusal = (exchange: Exchange): boolean =>
@@ -102,8 +100,7 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   const release = isUnpaced ? () => {} : await shared.pacer.acquire(key);
   try {
     const exchange = await openAndRecord(shared, key, call).finished;
-    // Waits until the server has freed a slot for the key's next request.
-    if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
+    if (!isUnpaced && isConcurrencyRefusal(exchange)) await shared.pacer.awaitSlot(key);
     return exchange;
   } finally {
     release();
